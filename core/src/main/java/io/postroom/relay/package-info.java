@@ -1,0 +1,4 @@
+@NullMarked
+package io.postroom.relay;
+
+import org.jspecify.annotations.NullMarked;
