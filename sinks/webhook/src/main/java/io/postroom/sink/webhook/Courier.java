@@ -1,0 +1,103 @@
+package io.postroom.sink.webhook;
+
+import io.postroom.message.Envelope;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/** Carries one message to the endpoint, once, and reports. Decides nothing about the next time. Safe for use by many threads. */
+final class Courier {
+    private final Endpoint endpoint;
+    private final Body body;
+    private final Map<String, String> headers;
+    private final SigningKeys keys;
+    private final ConnectionPool connections;
+    private final Clock clock;
+    private final Duration attemptTimeout;
+    private final Duration retryAfterMax;
+    private final boolean showResponses;
+
+    Courier(WebhookSink.Builder settings, Endpoint endpoint, SigningKeys keys, ConnectionPool connections) {
+        this.endpoint = endpoint;
+        this.keys = keys;
+        this.connections = connections;
+        body = settings.body;
+        headers = Map.copyOf(settings.headers);
+        clock = settings.clock;
+        attemptTimeout = settings.attemptTimeout;
+        retryAfterMax = settings.retryAfterMax;
+        showResponses = settings.showResponses;
+    }
+
+    Report carry(Envelope envelope) {
+        UUID id = envelope.message().id();
+        try {
+            byte[] content = body.bytes(envelope);
+            HttpAnswer answer = connections.post(head(envelope, content), content, Deadline.in(attemptTimeout));
+            return report(id, answer);
+        } catch (UnreachableException e) {
+            return report(id, Verdict.UNAVAILABLE, String.valueOf(e.getMessage()), null);
+        } catch (NoAnswerException e) {
+            return report(id, Verdict.RETRY, e.getMessage() + ", and the endpoint may have taken it", null);
+        } catch (IOException e) {
+            return report(
+                    id, Verdict.RETRY, "the connection failed (" + e.getClass().getSimpleName() + ")", null);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return report(id, Verdict.UNAVAILABLE, "the sink was closed", null);
+        } catch (RejectedExecutionException e) {
+            return report(id, Verdict.UNAVAILABLE, "the sink was closed", null);
+        } catch (RuntimeException e) {
+            // By type alone: the message may quote the payload.
+            return report(id, Verdict.RETRY, "the sink failed (" + e.getClass().getName() + ")", null);
+        }
+    }
+
+    private byte[] head(Envelope envelope, byte[] content) {
+        Instant now = clock.instant();
+        UUID id = envelope.message().id();
+        StringBuilder head = new StringBuilder("POST " + endpoint.target() + " HTTP/1.1\r\n");
+        append(head, "host", endpoint.authority());
+        append(head, "user-agent", "Postroom");
+        append(head, "accept", "*/*");
+        append(head, "content-length", Integer.toString(content.length));
+        append(head, "webhook-id", id.toString());
+        append(head, "webhook-timestamp", Long.toString(now.getEpochSecond()));
+        append(head, "webhook-signature", keys.sign(id, now.getEpochSecond(), content, now));
+        body.headers(envelope).forEach((name, value) -> append(head, name, value));
+        headers.forEach((name, value) -> append(head, name, value));
+        return head.append("\r\n").toString().getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static void append(StringBuilder head, String name, String value) {
+        head.append(name).append(": ").append(value).append("\r\n");
+    }
+
+    private Report report(UUID id, HttpAnswer answer) {
+        Verdict verdict = Verdict.of(answer.status());
+        StringBuilder fact = new StringBuilder("the endpoint answered " + answer.status());
+        if (answer.status() < 400) {
+            fact.append(", and redirects are not followed");
+        }
+        Duration after = RetryAfter.parse(answer.retryAfter(), clock.instant(), retryAfterMax);
+        if (after != null) {
+            fact.append(" and asked to wait ").append(after.toSeconds()).append(" s");
+        }
+        if (showResponses && !answer.excerpt().isBlank()) {
+            fact.append(" with \"").append(Redaction.redact(answer.excerpt())).append('"');
+        }
+        return report(id, verdict, fact.toString(), after);
+    }
+
+    Report report(UUID id, Verdict verdict, String fact, @Nullable Duration after) {
+        String reason = "could not send message " + id + " to " + endpoint.origin() + ": " + fact + "; "
+                + verdict.consequence();
+        return new Report(verdict, reason, after);
+    }
+}
