@@ -1,0 +1,229 @@
+package io.postroom.sink.kafka;
+
+import io.postroom.relay.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hands records to the producer without making a lane wait, and makes a new producer when one is spent.
+ *
+ * <p>{@code KafkaProducer.send} waits for a topic it does not know and for room in its buffer. A record that would have to wait
+ * is left to one thread, the opener, which may. It makes and closes producers too, so that there is never more than one.
+ * Safe for use by many threads.
+ */
+final class Dispatch {
+    private static final Logger LOG = LoggerFactory.getLogger(Dispatch.class);
+    private static final Duration CLOSE_MAX = Duration.ofSeconds(10);
+    private static final int WAITING_MAX = 10_000;
+
+    private final Map<String, Object> settings;
+    private final TopicTemplate template;
+    private final ExecutorService opener = Executors.newSingleThreadExecutor(task -> {
+        Thread thread = new Thread(task, "postroom-kafka-opener");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** Written by the opener only. */
+    private volatile @Nullable ProducerSession session;
+
+    /** What waits for the opener, by topic. Guards itself and the two fields below. */
+    private final Map<String, List<Sending>> waiting = new HashMap<>();
+
+    private int waitingCount;
+    private boolean closed;
+
+    Dispatch(Map<String, Object> settings, TopicTemplate template) {
+        this.settings = settings;
+        this.template = template;
+    }
+
+    CompletableFuture<Outcome> send(ProducerRecord<byte[], byte[]> record) {
+        Sending sending = new Sending(record, new CompletableFuture<>());
+        ProducerSession open = session;
+        if (open != null && open.isReadyFor(record)) {
+            send(open, sending);
+        } else {
+            leaveToOpener(sending);
+        }
+        return sending.answer;
+    }
+
+    /** Waits for what is under way, but not for long; what is not acknowledged by then was not accepted. */
+    void close() {
+        List<Sending> left;
+        synchronized (waiting) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            left = takeAll();
+            // By the opener, which may be making a producer at this moment.
+            opener.execute(this::closeSession);
+        }
+        left.forEach(sending -> sending.answer.complete(refuseClosed()));
+        opener.shutdown();
+        try {
+            if (!opener.awaitTermination(2 * CLOSE_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
+                LOG.warn(
+                        "could not close the producer for {} within {} s; left to its own thread",
+                        this,
+                        2 * CLOSE_MAX.toSeconds());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return template + " at " + settings.get(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG);
+    }
+
+    private void send(ProducerSession open, Sending sending) {
+        open.send(sending.record, error -> {
+            if (error == null) {
+                sending.answer.complete(Outcome.accepted());
+            } else {
+                Verdict verdict = Verdict.of(error, sending.record.topic(), template);
+                if (verdict.producerSpent()) {
+                    spend(open, error);
+                }
+                sending.answer.complete(verdict.outcome());
+            }
+        });
+    }
+
+    private void spend(ProducerSession open, Exception error) {
+        if (open.spend()) {
+            LOG.warn("replacing the producer for {}: {}", this, Verdict.fact(error));
+        }
+    }
+
+    private void leaveToOpener(Sending sending) {
+        Outcome refusal = null;
+        synchronized (waiting) {
+            if (closed) {
+                refusal = refuseClosed();
+            } else if (waitingCount >= WAITING_MAX) {
+                refusal = Outcome.unavailable("could not write to Kafka: " + waitingCount
+                        + " messages wait for a topic or for room in the producer's buffer, the limit is "
+                        + WAITING_MAX);
+            } else {
+                String topic = sending.record.topic();
+                waitingCount++;
+                waiting.computeIfAbsent(topic, absent -> new ArrayList<>()).add(sending);
+                if (waiting.get(topic).size() == 1) {
+                    opener.execute(() -> open(topic));
+                }
+            }
+        }
+        if (refusal != null) {
+            sending.answer.complete(refusal);
+        }
+    }
+
+    /** Makes the topic known to the producer and sends what waits for it. Runs in the opener. */
+    private void open(String topic) {
+        if (!isWaitedFor(topic)) {
+            return;
+        }
+        try {
+            ProducerSession open = openSession();
+            try {
+                open.open(topic);
+                sendAll(open, take(topic));
+            } catch (RuntimeException e) {
+                Verdict verdict = Verdict.of(e, topic, template);
+                if (verdict.producerSpent()) {
+                    spend(open, e);
+                }
+                // If Kafka is away, the other topics need not find that out one by one, each after a wait of its own.
+                boolean away = verdict.outcome() instanceof Outcome.Unavailable;
+                (away ? takeAll() : take(topic)).forEach(sending -> sending.answer.complete(verdict.outcome()));
+            }
+        } catch (RuntimeException e) {
+            Outcome outcome =
+                    Outcome.unavailable("could not make a Kafka producer for " + this + ": " + Verdict.fact(e));
+            takeAll().forEach(sending -> sending.answer.complete(outcome));
+        }
+    }
+
+    private void sendAll(ProducerSession open, List<Sending> all) {
+        Outcome away = null;
+        for (Sending sending : all) {
+            if (away != null) {
+                sending.answer.complete(away);
+                continue;
+            }
+            send(open, sending);
+            // An answer at once means that the buffer stayed full or the producer is spent; so it would be for the
+            // rest.
+            if (sending.answer.getNow(null) instanceof Outcome.Unavailable unavailable) {
+                away = unavailable;
+            }
+        }
+    }
+
+    private ProducerSession openSession() {
+        ProducerSession open = session;
+        if (open != null && !open.isSpent()) {
+            return open;
+        }
+        // Before the next one is made: a late request of the old one must not overtake a record of the new one.
+        closeSession();
+        open = new ProducerSession(settings);
+        session = open;
+        return open;
+    }
+
+    private void closeSession() {
+        ProducerSession open = session;
+        session = null;
+        if (open != null) {
+            open.close(CLOSE_MAX);
+        }
+    }
+
+    private boolean isWaitedFor(String topic) {
+        synchronized (waiting) {
+            return waiting.containsKey(topic);
+        }
+    }
+
+    private List<Sending> take(String topic) {
+        synchronized (waiting) {
+            List<Sending> taken = waiting.remove(topic);
+            waitingCount -= taken == null ? 0 : taken.size();
+            return taken == null ? List.of() : taken;
+        }
+    }
+
+    private List<Sending> takeAll() {
+        synchronized (waiting) {
+            List<Sending> taken =
+                    waiting.values().stream().flatMap(List::stream).toList();
+            waiting.clear();
+            waitingCount = 0;
+            return taken;
+        }
+    }
+
+    private static Outcome refuseClosed() {
+        return Outcome.unavailable("could not write to Kafka: the sink is closed");
+    }
+
+    private record Sending(ProducerRecord<byte[], byte[]> record, CompletableFuture<Outcome> answer) {}
+}
