@@ -5,6 +5,7 @@ import io.postroom.message.Message;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** What a webhook's body and content headers look like for a message. The payload's bytes are in the body as they are. */
@@ -64,11 +65,15 @@ sealed interface Body {
             put(headers, "source", source);
             put(headers, "type", message.eventType());
             put(headers, "time", message.occurredAt().toString());
-            put(headers, "subject", message.aggregateType() + "/" + message.aggregateId());
+            put(headers, "subject", message.aggregateId());
             put(headers, "partitionkey", message.aggregateId());
             // Padded, so that the order of texts is the order of positions.
             put(headers, "sequence", String.format("%019d", envelope.position()));
             put(headers, "tenantid", message.tenantId());
+            put(headers, "aggregatetype", message.aggregateType());
+            put(headers, "aggregateversion", Objects.toString(message.aggregateVersion(), null));
+            put(headers, "eventversion", Integer.toString(message.eventVersion()));
+            // The trace in which the event was made. No other header of the message leaves the house.
             put(headers, "traceparent", message.headers().get("traceparent"));
             put(headers, "tracestate", message.headers().get("tracestate"));
             return headers;
