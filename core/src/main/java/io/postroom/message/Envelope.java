@@ -10,7 +10,8 @@ public record Envelope(long position, Message message, int attempt) {
 
     public Envelope {
         if (position < 1 || attempt < 1) {
-            throw new IllegalArgumentException("position is " + position + " and attempt is " + attempt + "; both count from 1");
+            throw new IllegalArgumentException(
+                    "position is " + position + " and attempt is " + attempt + "; both count from 1");
         }
     }
 

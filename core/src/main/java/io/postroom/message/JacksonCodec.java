@@ -38,7 +38,8 @@ public final class JacksonCodec implements Codec {
             throw new InvalidMessageException(
                     "message.payload-not-decodable",
                     "could not decode payload as " + type.getName() + ": "
-                            + e.getClass().getSimpleName() + " at " + position(e) + "; check the event version and the type",
+                            + e.getClass().getSimpleName() + " at " + position(e)
+                            + "; check the event version and the type",
                     null);
         }
     }
@@ -46,6 +47,7 @@ public final class JacksonCodec implements Codec {
     private static String position(JacksonException e) {
         return e.getLocation() == null
                 ? "an unknown place"
-                : "line " + e.getLocation().getLineNr() + ", column " + e.getLocation().getColumnNr();
+                : "line " + e.getLocation().getLineNr() + ", column "
+                        + e.getLocation().getColumnNr();
     }
 }

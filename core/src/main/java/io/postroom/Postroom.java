@@ -1,0 +1,90 @@
+package io.postroom;
+
+import io.postroom.journal.Journal;
+import io.postroom.outbox.Outbox;
+import io.postroom.postgres.Database;
+import io.postroom.postgres.Migrations;
+import io.postroom.postgres.Schema;
+import io.postroom.relay.Relay;
+import io.postroom.telemetry.Telemetry;
+import java.util.Objects;
+import javax.sql.DataSource;
+
+/**
+ * The entry point: one DataSource in, feature objects out.
+ *
+ * <p>Holds no connection and no thread of its own, so there is nothing to close. Safe for use by many threads.
+ */
+public final class Postroom {
+    private final Database database;
+    private final Telemetry telemetry;
+    private final Journal journal;
+    private final Outbox outbox;
+
+    private Postroom(Builder builder) {
+        this.database = new Database(builder.dataSource, builder.schema);
+        this.telemetry = builder.telemetry;
+        this.journal = new Journal(database, telemetry);
+        this.outbox = new Outbox(builder.schema, telemetry, journal::nudge);
+    }
+
+    /** Postroom in the schema {@code postroom} of a database. */
+    public static Postroom on(DataSource dataSource) {
+        return builder(dataSource).build();
+    }
+
+    public static Builder builder(DataSource dataSource) {
+        return new Builder(dataSource);
+    }
+
+    /** Publishes messages inside the caller's transactions. */
+    public Outbox outbox() {
+        return outbox;
+    }
+
+    /** Messages in delivery order. */
+    public Journal journal() {
+        return journal;
+    }
+
+    /** Begins a relay on this database. */
+    public Relay.Builder relay() {
+        return new Relay.Builder(database, journal, telemetry);
+    }
+
+    /** Brings the schema up to date, or says where it stands. */
+    public Migrations migrations() {
+        return new Migrations(database);
+    }
+
+    /** The database and schema this works on. */
+    public Database database() {
+        return database;
+    }
+
+    /** Collects what differs from the defaults. */
+    public static final class Builder {
+        private final DataSource dataSource;
+        private Schema schema = Schema.POSTROOM;
+        private Telemetry telemetry = Telemetry.NONE;
+
+        private Builder(DataSource dataSource) {
+            this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
+        }
+
+        /** The schema that holds Postroom's tables. */
+        public Builder schema(String name) {
+            this.schema = new Schema(name);
+            return this;
+        }
+
+        public Builder telemetry(Telemetry telemetry) {
+            this.telemetry = Objects.requireNonNull(telemetry, "telemetry");
+            return this;
+        }
+
+        public Postroom build() {
+            return new Postroom(this);
+        }
+    }
+}

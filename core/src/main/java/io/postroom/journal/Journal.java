@@ -1,0 +1,174 @@
+package io.postroom.journal;
+
+import io.postroom.PostroomException;
+import io.postroom.message.Envelope;
+import io.postroom.postgres.Database;
+import io.postroom.telemetry.Telemetry;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stamps messages with positions and reads them by position.
+ *
+ * <p>Any number of nodes may stamp at once; one of them does and the others do not wait. A node that dies while stamping leaves
+ * nothing behind. Safe for use by many threads.
+ */
+public final class Journal {
+    /** How many messages one stamp's transaction takes on. */
+    private static final int STAMP_MAX = 20_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
+
+    private final Database database;
+    private final JournalTable table;
+    private final Telemetry telemetry;
+
+    /** The last head heard of, and the snapshot in which nothing more was due. */
+    private volatile Head head = new Head(0, LocalDate.MIN);
+
+    private volatile String seen = "";
+    private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
+
+    public Journal(Database database, Telemetry telemetry) {
+        this.database = database;
+        this.table = new JournalTable(database.schema());
+        this.telemetry = telemetry;
+    }
+
+    /** Gives positions to what has been committed, once. */
+    public Stamped stamp() {
+        long began = System.nanoTime();
+        Stamp stamp = database.run(tx -> table.stamp(tx, STAMP_MAX, seen));
+        if (stamp.state() == Stamp.State.FOREIGN) {
+            return restamp();
+        }
+        if (stamp.state() == Stamp.State.IDLE || stamp.state() == Stamp.State.STAMPED) {
+            seen = stamp.lookedAt();
+        }
+        if (!stamp.lastDay().equals(LocalDate.MIN)) {
+            head = new Head(stamp.lastPosition(), stamp.lastDay());
+        }
+        if (stamp.stamped() > 0) {
+            telemetry.stamped(stamp.stamped(), Duration.ofNanos(System.nanoTime() - began));
+        }
+        return new Stamped(stamp.stamped(), stamp.state() == Stamp.State.MORE);
+    }
+
+    /** Gives positions to everything that has been committed by now. */
+    public void stampAll() {
+        while (stamp().more()) {
+            // Each call is a bounded step towards a snapshot that is fixed; it ends when that is reached.
+        }
+    }
+
+    /** How many messages got a position, and whether more are due at once. */
+    public record Stamped(long messages, boolean more) {}
+
+    private Stamped restamp() {
+        LOG.warn(
+                "the journal of schema {} was stamped in another cluster: giving positions to every message without one",
+                database.schema().name());
+        long restamped = database.transact(table::restamp);
+        seen = "";
+        refreshHead();
+        telemetry.restamped(restamped);
+        LOG.warn(
+                "restamped the journal of schema {}: {} messages got a position, up to {}",
+                database.schema().name(),
+                restamped,
+                head.position());
+        return new Stamped(restamped, true);
+    }
+
+    /** The end of the journal as last heard of. */
+    public Head head() {
+        return head;
+    }
+
+    /** Asks for the end of the journal. */
+    public Head refreshHead() {
+        head = database.run(table::lastTick);
+        return head;
+    }
+
+    /** Runs when somebody in this process says that something was committed, or soon will be. */
+    public void onNudge(Runnable listener) {
+        listeners.add(listener);
+    }
+
+    /** Whoever stamps in this process should look now. */
+    public void nudge() {
+        listeners.forEach(Runnable::run);
+    }
+
+    /** Where a lane at this position reads on. */
+    public LanePosition locate(long position) {
+        return new LanePosition(position, database.run(tx -> table.dayOf(tx, position)));
+    }
+
+    /** The last position given out before a time. */
+    public long positionAt(Instant time) {
+        return database.run(tx -> table.positionAt(tx, time))
+                .map(Head::position)
+                .orElse(0L);
+    }
+
+    /** Reads one lane's next messages, bounded by count and by bytes; the first message is read whatever its size. */
+    public Batch read(Lane lane, LanePosition from, int messagesMax, long bytesMax) {
+        Head end = head;
+        if (from.position() >= end.position()) {
+            return new Batch(List.of(), from);
+        }
+        return database.run(tx -> {
+            List<JournalTable.Entry> entries = table.readEntries(tx, from, end, lane.lanes(), lane.lane(), messagesMax);
+            List<JournalTable.Entry> taken = within(entries, bytesMax);
+            boolean all = taken.size() == entries.size() && entries.size() < messagesMax;
+            LanePosition next = all ? new LanePosition(end.position(), end.day()) : after(taken.get(taken.size() - 1));
+            return new Batch(
+                    taken.isEmpty() ? List.of() : items(taken, table.readMessages(tx, taken, lane.filter())), next);
+        });
+    }
+
+    private static List<Batch.Item> items(List<JournalTable.Entry> entries, Map<Long, JournalTable.Due> messages) {
+        List<Batch.Item> items = new ArrayList<>(messages.size());
+        for (JournalTable.Entry entry : entries) {
+            JournalTable.Due due = messages.get(entry.seq());
+            if (due != null) {
+                items.add(new Batch.Item(new Envelope(entry.position(), due.message(), 1), entry.bytes(), due.early()));
+            }
+        }
+        return items;
+    }
+
+    private static LanePosition after(JournalTable.Entry entry) {
+        return new LanePosition(entry.position(), entry.day());
+    }
+
+    /** A share of the journal: lane {@code lane} of {@code lanes}, through a filter. */
+    public record Lane(int lane, int lanes, Filter filter) {
+        public Lane {
+            if (lane < 0 || lane >= lanes) {
+                throw new PostroomException(
+                        "lane.invalid", "could not read lane " + lane + ": there are " + lanes + " lanes");
+            }
+        }
+    }
+
+    private static List<JournalTable.Entry> within(List<JournalTable.Entry> entries, long bytesMax) {
+        long bytes = 0;
+        for (int i = 0; i < entries.size(); i++) {
+            bytes += entries.get(i).bytes();
+            if (bytes > bytesMax && i > 0) {
+                return entries.subList(0, i);
+            }
+        }
+        return entries;
+    }
+}

@@ -1,0 +1,145 @@
+package io.postroom.journal;
+
+import io.postroom.message.HeaderText;
+import io.postroom.message.Message;
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The journal: one method per statement, no decisions. */
+final class JournalTable {
+    private final Sql stamp;
+    private final Sql restamp;
+    private final Sql readEntries;
+    private final Sql readMessages;
+    private final Sql positionAt;
+    private final Sql lastTick;
+    private final Sql dayOf;
+
+    JournalTable(Schema schema) {
+        stamp = schema.sql(JournalTable.class, "stamp.sql");
+        restamp = schema.sql(JournalTable.class, "restamp.sql");
+        readEntries = schema.sql(JournalTable.class, "read_entries.sql");
+        readMessages = schema.sql(JournalTable.class, "read_messages.sql");
+        positionAt = schema.sql(JournalTable.class, "position_at.sql");
+        lastTick = schema.sql(JournalTable.class, "last_tick.sql");
+        dayOf = schema.sql(JournalTable.class, "day_of.sql");
+    }
+
+    /** The narrow part of a message: where it is, and how much of it there is. */
+    record Entry(long position, LocalDate day, long seq, LocalDate outboxDay, int bytes) {}
+
+    /** A message, and how long it must still wait. */
+    record Due(Message message, Duration early) {}
+
+    Stamp stamp(Connection tx, int batchMax, String seen) {
+        return stamp.on(tx).set("batch_max", batchMax).set("seen", seen).one(row -> {
+            LocalDate day = row.getObject("last_day", LocalDate.class);
+            return new Stamp(
+                    Stamp.State.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
+                    row.getLong("stamped"),
+                    row.getLong("last_position"),
+                    day == null ? LocalDate.MIN : day,
+                    row.getString("looked_at"));
+        });
+    }
+
+    long restamp(Connection tx) {
+        return restamp.on(tx).one(row -> row.getLong("restamped"));
+    }
+
+    List<Entry> readEntries(Connection tx, LanePosition from, Head head, int lanes, int lane, int limit) {
+        return readEntries
+                .on(tx)
+                .set("after", from.position())
+                .set("up_to", head.position())
+                .set("first_day", from.day())
+                .set("last_day", head.day())
+                .set("lanes", lanes)
+                .set("lane", lane)
+                .set("limit", limit)
+                .list(row -> new Entry(
+                        row.getLong(1),
+                        row.getObject(2, LocalDate.class),
+                        row.getLong(3),
+                        row.getObject(4, LocalDate.class),
+                        row.getInt(5)));
+    }
+
+    /** Messages by seq; those that the filter leaves out are missing. */
+    Map<Long, Due> readMessages(Connection tx, List<Entry> entries, Filter filter) {
+        long[] seqs = entries.stream().mapToLong(Entry::seq).toArray();
+        LocalDate firstDay =
+                entries.stream().map(Entry::outboxDay).min(LocalDate::compareTo).orElseThrow();
+        LocalDate lastDay =
+                entries.stream().map(Entry::outboxDay).max(LocalDate::compareTo).orElseThrow();
+        Map<Long, Due> messages = new HashMap<>(entries.size() * 2);
+        readMessages
+                .on(tx)
+                .set("seqs", seqs)
+                .set("first_day", firstDay)
+                .set("last_day", lastDay)
+                .set("aggregate_types", filter.aggregateTypesOrNull())
+                .set("event_types", filter.eventTypesOrNull())
+                .set("tenants", filter.tenantsOrNull())
+                .list(row -> messages.put(row.getLong(1), new Due(message(row), early(row))));
+        return messages;
+    }
+
+    private static Duration early(ResultSet row) throws SQLException {
+        long micros = row.getLong(13);
+        return micros <= 0 ? Duration.ZERO : Duration.of(micros, ChronoUnit.MICROS);
+    }
+
+    private static Message message(ResultSet row) throws SQLException {
+        long aggregateVersion = row.getLong(6);
+        Long version = row.wasNull() ? null : aggregateVersion;
+        long availableAt = row.getLong(12);
+        Instant available = row.wasNull() ? null : instant(availableAt);
+        return new Message(
+                Objects.requireNonNull(row.getObject(2, UUID.class)),
+                row.getString(3),
+                row.getString(4),
+                row.getString(5),
+                version,
+                row.getString(7),
+                row.getInt(8),
+                row.getString(9),
+                HeaderText.read(row.getString(10)),
+                instant(row.getLong(11)),
+                available);
+    }
+
+    private static Instant instant(long micros) {
+        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+    }
+
+    Optional<Head> positionAt(Connection tx, Instant at) {
+        return positionAt.on(tx).set("at", at).first(JournalTable::head);
+    }
+
+    Head lastTick(Connection tx) {
+        return lastTick.on(tx).one(JournalTable::head);
+    }
+
+    LocalDate dayOf(Connection tx, long position) {
+        return dayOf.on(tx).set("position", position).one(row -> row.getObject(1, LocalDate.class));
+    }
+
+    private static Head head(ResultSet row) throws SQLException {
+        return new Head(row.getLong(1), row.getObject(2, LocalDate.class));
+    }
+}

@@ -1,0 +1,13 @@
+-- Read the wide rows of some journal entries, those that a subscription wants. No order: the caller has it.
+--   :seqs bigint[]   :first_day date   :last_day date, the outbox days of these entries
+--   :aggregate_types text[]?   :event_types text[]?   :tenants text[]?
+-- Partitions are pruned once for the batch, not once for each row as in a join. Index: outbox_seq (seq, day).
+select seq, id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version, payload, headers,
+       (extract(epoch from occurred_at) * 1000000)::bigint as occurred_at,
+       (extract(epoch from available_at) * 1000000)::bigint as available_at,
+       (extract(epoch from available_at - clock_timestamp()) * 1000000)::bigint as early
+from /*schema*/outbox
+where seq = any (:seqs) and day between :first_day and :last_day
+  and (:aggregate_types::text[] is null or aggregate_type = any (:aggregate_types::text[]))
+  and (:event_types::text[] is null or event_type = any (:event_types::text[]))
+  and (:tenants::text[] is null or tenant_id = any (:tenants::text[]))

@@ -1,0 +1,183 @@
+package io.postroom.message;
+
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Map;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limits of a message, checked before any SQL runs. Nothing is ever cut to fit.
+ *
+ * <p>The SQL function {@code publish} has the same rules and the same codes; one table of bad inputs tests both.
+ */
+public final class MessageRules {
+    public static final int NAME_LENGTH_MAX = 200;
+    public static final int AGGREGATE_ID_LENGTH_MAX = 500;
+    public static final int TENANT_ID_LENGTH_MAX = 200;
+    public static final int PAYLOAD_BYTES_MAX = 1_048_576;
+    public static final int HEADERS_MAX = 64;
+    public static final int HEADER_NAME_LENGTH_MAX = 100;
+    public static final int HEADER_VALUE_BYTES_MAX = 8_192;
+    public static final int HEADERS_BYTES_MAX = 32_768;
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.:/-]*");
+    private static final Pattern HEADER_NAME = Pattern.compile("[A-Za-z0-9_.-]+");
+    private static final UUID NIL = new UUID(0, 0);
+    private static final Instant YEAR_ONE = Instant.parse("0001-01-01T00:00:00Z");
+    private static final Instant YEAR_9999 = Instant.parse("9999-12-31T23:59:59.999999Z");
+
+    private MessageRules() {}
+
+    /** Throws an {@link InvalidMessageException} that names the value, the limit and what to do. */
+    public static void check(Message message) {
+        String name = "1 to 200 letters, digits or _ . : / -, beginning with a letter or digit";
+        checkThat(
+                isName(message.aggregateType()),
+                message,
+                "aggregate-type-invalid",
+                "aggregate type is " + quote(message.aggregateType()) + ", it must be " + name);
+        checkThat(
+                isText(message.aggregateId(), AGGREGATE_ID_LENGTH_MAX),
+                message,
+                "aggregate-id-invalid",
+                "aggregate id is " + quote(message.aggregateId())
+                        + ", it must be 1 to 500 characters without control characters");
+        checkThat(
+                isName(message.eventType()),
+                message,
+                "event-type-invalid",
+                "event type is " + quote(message.eventType()) + ", it must be " + name);
+        String tenant = message.tenantId();
+        checkThat(
+                tenant == null || isText(tenant, TENANT_ID_LENGTH_MAX),
+                message,
+                "tenant-id-invalid",
+                "tenant id is " + quote(tenant) + ", it must be 1 to 200 characters without control characters");
+        Long version = message.aggregateVersion();
+        checkThat(
+                version == null || version >= 0,
+                message,
+                "aggregate-version-invalid",
+                "aggregate version is " + version + ", the least is 0");
+        checkThat(
+                message.eventVersion() >= 1,
+                message,
+                "event-version-invalid",
+                "event version is " + message.eventVersion() + ", the least is 1");
+        checkThat(
+                !message.id().equals(NIL),
+                message,
+                "id-invalid",
+                "id is the nil UUID; leave it out or give a real one");
+        checkThat(
+                isTime(message.occurredAt()),
+                message,
+                "occurred-at-invalid",
+                "occurred at is " + message.occurredAt() + ", the range is year 1 to 9999");
+        checkThat(
+                isTime(message.availableAt()),
+                message,
+                "available-at-invalid",
+                "available at is " + message.availableAt() + ", the range is year 1 to 9999");
+        checkHeaders(message);
+        PayloadRules.check(message);
+    }
+
+    private static void checkHeaders(Message message) {
+        Map<String, String> headers = message.headers();
+        checkThat(
+                headers.size() <= HEADERS_MAX,
+                message,
+                "headers-too-many",
+                "there are " + headers.size() + " headers, the limit is " + HEADERS_MAX);
+        long total = 0;
+        for (Map.Entry<String, String> header : headers.entrySet()) {
+            String name = header.getKey();
+            checkThat(
+                    name.length() <= HEADER_NAME_LENGTH_MAX
+                            && HEADER_NAME.matcher(name).matches(),
+                    message,
+                    "header-name-invalid",
+                    "header name is " + quote(name) + ", it must be 1 to 100 letters, digits or _ . -");
+            String value = header.getValue();
+            checkThat(
+                    isUnicode(value) && value.chars().noneMatch(MessageRules::isControl),
+                    message,
+                    "header-value-invalid",
+                    "header " + name
+                            + " has a control character or half of a surrogate pair; leave it out or encode it");
+            int bytes = utf8Length(value);
+            checkThat(
+                    bytes <= HEADER_VALUE_BYTES_MAX,
+                    message,
+                    "header-value-too-large",
+                    "header " + name + " is " + bytes + " bytes, the limit is " + HEADER_VALUE_BYTES_MAX);
+            total += name.length() + bytes + 6L;
+        }
+        checkThat(
+                total <= HEADERS_BYTES_MAX,
+                message,
+                "headers-too-large",
+                "headers are " + total + " bytes, the limit is " + HEADERS_BYTES_MAX);
+    }
+
+    static void checkThat(boolean holds, Message message, String code, String problem) {
+        if (!holds) {
+            throw broken(message, code, problem);
+        }
+    }
+
+    static InvalidMessageException broken(Message message, String code, String problem) {
+        return new InvalidMessageException(
+                "message." + code, "could not publish message " + message.id() + ": " + problem);
+    }
+
+    static int utf8Length(String text) {
+        int bytes = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            // Each half of a surrogate pair stands for two of the pair's four bytes.
+            bytes += c < 0x80 ? 1 : c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
+        }
+        return bytes;
+    }
+
+    static boolean isUnicode(String text) {
+        CharsetEncoder encoder = StandardCharsets.UTF_8.newEncoder();
+        return encoder.canEncode(text);
+    }
+
+    private static boolean isName(String text) {
+        return text.length() <= NAME_LENGTH_MAX && NAME.matcher(text).matches();
+    }
+
+    private static boolean isText(String text, int lengthMax) {
+        return !text.isEmpty()
+                && text.codePointCount(0, text.length()) <= lengthMax
+                && text.chars().noneMatch(MessageRules::isControl)
+                && isUnicode(text);
+    }
+
+    private static boolean isControl(int c) {
+        return c < 0x20 || c >= 0x7f && c < 0xa0;
+    }
+
+    private static boolean isTime(@Nullable Instant time) {
+        return time == null || !time.isBefore(YEAR_ONE) && !time.isAfter(YEAR_9999);
+    }
+
+    /** A value as an operator can read it: short, quoted, with nothing that could act on a terminal. */
+    private static String quote(@Nullable String text) {
+        if (text == null) {
+            return "null";
+        }
+        String shown = text.length() > 60 ? text.substring(0, 60) : text;
+        String escaped = shown.codePoints()
+                .mapToObj(c -> isControl(c) ? String.format("\\u%04x", c) : Character.toString(c))
+                .reduce("", String::concat);
+        return "'" + escaped + "'" + (text.length() > 60 ? " and so on, " + text.length() + " characters" : "");
+    }
+}

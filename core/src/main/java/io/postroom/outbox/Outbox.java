@@ -1,0 +1,156 @@
+package io.postroom.outbox;
+
+import io.postroom.PostroomException;
+import io.postroom.message.InvalidMessageException;
+import io.postroom.message.Message;
+import io.postroom.message.MessageRules;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.SqlState;
+import io.postroom.telemetry.Telemetry;
+import io.postroom.telemetry.TraceContext;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Publishes messages inside the caller's transaction: a message is published if and only if that transaction commits.
+ *
+ * <p>Only inserts on the given connection; never commits, rolls back, closes or changes it. A process that dies before the
+ * commit leaves nothing, one that dies after it leaves a message that will be delivered. Safe for use by many threads, each with
+ * its own connection.
+ */
+public final class Outbox {
+    /** How many messages one {@link #publishAll} takes. */
+    public static final int BATCH_MAX = 10_000;
+
+    private final OutboxTable table;
+    private final Telemetry telemetry;
+    private final Runnable published;
+
+    /** {@code published} runs after every insert, so that a relay in the same process looks sooner. */
+    public Outbox(Schema schema, Telemetry telemetry, Runnable published) {
+        this.table = new OutboxTable(schema);
+        this.telemetry = telemetry;
+        this.published = published;
+    }
+
+    /** Publishes one message and returns its id. */
+    public UUID publish(Connection tx, Message message) {
+        if (message == null) {
+            throw new NullPointerException("message is null");
+        }
+        requireTransaction(tx);
+        Message traced = traced(message, TraceContext.headers());
+        MessageRules.check(traced);
+        try {
+            table.insert(tx, traced);
+        } catch (DatabaseException e) {
+            throw explained(e);
+        }
+        telemetry.published(1);
+        published.run();
+        return traced.id();
+    }
+
+    /** Publishes a batch with one statement and returns the ids in the same order. Either all of it or nothing is inserted. */
+    public List<UUID> publishAll(Connection tx, List<Message> messages) {
+        requireTransaction(tx);
+        if (messages.size() > BATCH_MAX) {
+            throw new InvalidMessageException(
+                    "outbox.batch-too-large",
+                    "could not publish messages: there are " + messages.size() + ", the limit is " + BATCH_MAX
+                            + " for one call; publish the rest with another call in the same transaction");
+        }
+        if (messages.isEmpty()) {
+            return List.of();
+        }
+        Map<String, String> trace = TraceContext.headers();
+        List<Message> traced =
+                messages.stream().map(message -> traced(message, trace)).toList();
+        Set<UUID> ids = new HashSet<>();
+        for (Message message : traced) {
+            MessageRules.check(message);
+            if (!ids.add(message.id())) {
+                throw new InvalidMessageException(
+                        "outbox.id-repeated",
+                        "could not publish messages: id " + message.id()
+                                + " is there twice in one batch; give each message its own");
+            }
+        }
+        try {
+            table.insertBatch(tx, traced);
+        } catch (DatabaseException e) {
+            throw explained(e);
+        }
+        telemetry.published(traced.size());
+        published.run();
+        return traced.stream().map(Message::id).toList();
+    }
+
+    private static Message traced(Message message, Map<String, String> trace) {
+        if (trace.isEmpty() || message.headers().containsKey("traceparent")) {
+            return message;
+        }
+        Map<String, String> headers = new HashMap<>(message.headers());
+        headers.putAll(trace);
+        return new Message(
+                message.id(),
+                message.tenantId(),
+                message.aggregateType(),
+                message.aggregateId(),
+                message.aggregateVersion(),
+                message.eventType(),
+                message.eventVersion(),
+                message.payload(),
+                headers,
+                message.occurredAt(),
+                message.availableAt());
+    }
+
+    private static void requireTransaction(Connection tx) {
+        try {
+            if (tx.getAutoCommit()) {
+                throw new PostroomException(
+                        "outbox.no-transaction",
+                        "could not publish: auto-commit is on, so there is no transaction to join; turn it off with"
+                                + " setAutoCommit(false), publish with your own changes, then commit");
+            }
+            if (tx.isReadOnly()) {
+                throw new PostroomException(
+                        "outbox.read-only", "could not publish: the connection is read-only; use one that may write");
+            }
+        } catch (SQLException e) {
+            throw DatabaseException.of("publish", e);
+        }
+    }
+
+    private static PostroomException explained(DatabaseException e) {
+        if (e.sqlState().equals(SqlState.IN_FAILED_TRANSACTION)) {
+            return new PostroomException(
+                    "outbox.transaction-aborted",
+                    "could not publish: an earlier statement failed and PostgreSQL ignores the rest of this transaction; roll back"
+                            + " and see that statement's error",
+                    e);
+        }
+        if (e.sqlState().equals(SqlState.READ_ONLY_TRANSACTION)) {
+            return new PostroomException(
+                    "outbox.read-only",
+                    "could not publish: the transaction is read-only, or the server is a standby; use the primary and a"
+                            + " transaction that may write",
+                    e);
+        }
+        if (SqlState.isMissingSchema(e.sqlState())) {
+            return new PostroomException(
+                    "schema.missing",
+                    "could not publish: the database has no Postroom schema; run postroom schema migrate",
+                    e);
+        }
+        return e;
+    }
+}

@@ -1,0 +1,25 @@
+package io.postroom.postgres;
+
+/** The SQLSTATEs that change what we do. */
+public final class SqlState {
+    public static final String IN_FAILED_TRANSACTION = "25P02";
+    public static final String READ_ONLY_TRANSACTION = "25006";
+    public static final String LOCK_NOT_AVAILABLE = "55P03";
+    public static final String DEADLOCK = "40P01";
+    public static final String UNDEFINED_TABLE = "42P01";
+    public static final String UNDEFINED_FUNCTION = "42883";
+    public static final String UNDEFINED_SCHEMA = "3F000";
+    public static final String INSUFFICIENT_PRIVILEGE = "42501";
+
+    private SqlState() {}
+
+    /** Connection trouble (class 08), server shutting down or starting (57P), or out of connections (53300). */
+    public static boolean isUnreachable(String state) {
+        return state.isEmpty() || state.startsWith("08") || state.startsWith("57P") || state.equals("53300");
+    }
+
+    /** Nothing of ours is there: the schema was never migrated. */
+    public static boolean isMissingSchema(String state) {
+        return state.equals(UNDEFINED_TABLE) || state.equals(UNDEFINED_FUNCTION) || state.equals(UNDEFINED_SCHEMA);
+    }
+}

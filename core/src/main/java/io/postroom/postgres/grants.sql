@@ -1,0 +1,66 @@
+-- Least privilege for schema /*name*/. Run as a superuser or as the owner of its objects; running it again changes nothing.
+-- owner     owns everything, logs in nowhere; migrations run as a role that may become it
+-- writer    the application: publishes, and can read nothing
+-- relay     stamps, reads and settles; keeps partitions ahead through a function that has the owner's rights
+-- reader    looks at everything, changes nothing
+-- operator  a reader who may also change subscriptions and lanes
+
+do $roles$
+declare
+    role text;
+begin
+    foreach role in array array['/*owner*/', '/*writer*/', '/*relay*/', '/*reader*/', '/*operator*/'] loop
+        if not exists (select 1 from pg_roles where rolname = role) then
+            execute format('create role %I nologin', role);
+        end if;
+    end loop;
+end
+$roles$;
+
+-- PostgreSQL lets nobody give an object to a role that may not create in its schema.
+grant usage, create on schema /*schema.quoted*/ to "/*owner*/";
+alter schema /*schema.quoted*/ owner to "/*owner*/";
+do $owner$
+declare
+    object record;
+begin
+    for object in
+        select format('alter table %I.%I owner to %I', n.nspname, c.relname, '/*owner*/') as command
+        from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+        where n.nspname = '/*name*/' and c.relkind in ('r', 'p')
+        union all
+        select format('alter function %s owner to %I', p.oid::regprocedure, '/*owner*/')
+        from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
+        where n.nspname = '/*name*/'
+    loop
+        execute object.command;
+    end loop;
+end
+$owner$;
+
+revoke all on schema /*schema.quoted*/ from public;
+revoke all on all tables in schema /*schema.quoted*/ from public;
+revoke all on all functions in schema /*schema.quoted*/ from public;
+revoke all on all sequences in schema /*schema.quoted*/ from public;
+grant usage on schema /*schema.quoted*/ to "/*writer*/", "/*relay*/", "/*reader*/", "/*operator*/";
+
+-- No grants on partitions: they are reached through their parents only.
+grant insert (id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version, payload, headers,
+              occurred_at, available_at)
+    on /*schema*/outbox to "/*writer*/";
+grant execute on function /*schema*/publish(text, text, text, json, text, bigint, integer, json, timestamptz, timestamptz, uuid)
+    to "/*writer*/";
+grant execute on function /*schema*/time_ordered_id() to "/*writer*/";
+grant execute on function /*schema*/json_repeats_key(json) to "/*writer*/";
+
+grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay,
+    /*schema*/migration, /*schema*/cluster, /*schema*/daily_table
+    to "/*relay*/", "/*reader*/", "/*operator*/";
+
+grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer) to "/*relay*/";
+grant insert, update on /*schema*/subscription, /*schema*/lane to "/*relay*/";
+grant insert, update, delete on /*schema*/relay to "/*relay*/";
+
+grant insert, update, delete on /*schema*/subscription to "/*operator*/";
+grant insert, update, delete on /*schema*/lane to "/*operator*/";
+grant execute on function /*schema*/keep_partitions(integer) to "/*operator*/";

@@ -1,0 +1,140 @@
+package io.postroom.relay;
+
+import io.postroom.postgres.DatabaseException;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps one lane going: on a thread of its own, or step by step on the caller's. */
+final class LaneRun {
+    private static final Logger LOG = LoggerFactory.getLogger(LaneRun.class);
+
+    private final Lane lane;
+    private final RelaySettings settings;
+    private final Consumer<Boolean> ended;
+    private volatile boolean draining;
+    private volatile boolean abandoned;
+    private @Nullable Thread thread;
+
+    /** {@code ended} is told once whether the lease was lost. */
+    LaneRun(Lane lane, RelaySettings settings, Consumer<Boolean> ended) {
+        this.lane = lane;
+        this.settings = settings;
+        this.ended = ended;
+    }
+
+    Lane lane() {
+        return lane;
+    }
+
+    void start() {
+        RelayTable.Held held = lane.held();
+        thread = Threads.start("postroom-lane-" + held.subscription() + "-" + held.lane(), this::run);
+    }
+
+    /** Asks the lane to finish what is on its way and give itself back. */
+    void drain() {
+        draining = true;
+        lane.signal().raise();
+    }
+
+    /** The lease is lost: stop at once, settle nothing. */
+    void abandon() {
+        abandoned = true;
+        lane.signal().raise();
+    }
+
+    void join(long deadlineNanos) {
+        Threads.join(thread, Duration.ofNanos(Math.max(deadlineNanos - System.nanoTime(), 1)));
+        if (thread == null) {
+            finish();
+        }
+    }
+
+    /** Steps until nothing more can be done, waiting for the sink's answers. */
+    long deliverAll() {
+        long accepted = 0;
+        long deadline = System.nanoTime() + settings.stopGrace().toNanos();
+        while (true) {
+            long progress = lane.step(true);
+            accepted += progress;
+            if (progress == 0 && !lane.isInFlight() && lane.restNanos() > 0 || System.nanoTime() > deadline) {
+                break;
+            }
+            if (lane.isInFlight()) {
+                await(1_000_000);
+            }
+        }
+        lane.settle();
+        return accepted;
+    }
+
+    /** Gives the lane back on the caller's thread. */
+    void finish() {
+        boolean lost = false;
+        try {
+            lane.release();
+        } catch (LostLeaseException e) {
+            lost = true;
+            LOG.warn(e.getMessage());
+        } catch (DatabaseException e) {
+            LOG.warn(
+                    "could not give back lane {} of subscription {}: {}; its lease runs out",
+                    lane.held().lane(),
+                    lane.held().subscription(),
+                    e.getMessage());
+        }
+        ended.accept(lost);
+    }
+
+    /** Ends when the lane is drained or its lease lost; trouble with the database makes it wait. */
+    private void run() {
+        boolean lost = false;
+        int failures = 0;
+        try {
+            while (!abandoned) {
+                try {
+                    lane.step(!draining);
+                    failures = 0;
+                    if (draining && !lane.isInFlight()) {
+                        return;
+                    }
+                    await(draining ? 5_000_000 : lane.restNanos());
+                } catch (DatabaseException e) {
+                    if (failures++ == 0) {
+                        LOG.warn(
+                                "lane {} of subscription {} waits: {}",
+                                lane.held().lane(),
+                                lane.held().subscription(),
+                                e.getMessage());
+                    }
+                    if (draining) {
+                        return;
+                    }
+                    await(settings.backoff().after(Math.min(failures, 4)).toNanos());
+                }
+            }
+            lost = true;
+        } catch (LostLeaseException e) {
+            lost = true;
+            LOG.warn(e.getMessage());
+        } finally {
+            if (lost) {
+                ended.accept(true);
+            } else {
+                finish();
+            }
+        }
+    }
+
+    private void await(long nanos) {
+        try {
+            lane.signal().await(nanos);
+        } catch (InterruptedException e) {
+            draining = true;
+            Thread.currentThread().interrupt();
+        }
+    }
+}

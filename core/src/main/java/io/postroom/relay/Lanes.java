@@ -1,0 +1,234 @@
+package io.postroom.relay;
+
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.telemetry.Telemetry;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The lanes one relay has: takes its fair share, renews the leases, gives back what is too much.
+ *
+ * <p>Leases have a thread and a connection of their own, so that no slow sink and no exhausted pool can make them expire.
+ */
+final class Lanes {
+    private static final Logger LOG = LoggerFactory.getLogger(Lanes.class);
+
+    private final UUID relayId;
+    private final Map<String, Relay.Target> targets;
+    private final Lane.Surroundings surroundings;
+    private final Database database;
+    private final RelayTable table;
+    private final RelaySettings settings;
+    private final Telemetry telemetry;
+    private final Map<Place, LaneRun> running = new ConcurrentHashMap<>();
+    private final Signal signal = new Signal();
+    private volatile boolean stopping;
+    private boolean threaded;
+    private @Nullable Thread thread;
+    private @Nullable Connection leases;
+    private boolean failing;
+
+    Lanes(UUID relayId, Map<String, Relay.Target> targets, Lane.Surroundings surroundings) {
+        this.relayId = relayId;
+        this.targets = targets;
+        this.surroundings = surroundings;
+        this.database = surroundings.database();
+        this.table = surroundings.table();
+        this.settings = surroundings.settings();
+        this.telemetry = surroundings.telemetry();
+    }
+
+    /** A lane of a subscription. */
+    private record Place(String subscription, int lane) {}
+
+    void start() {
+        threaded = true;
+        balance();
+        thread = Threads.start("postroom-leases-" + settings.name(), this::run);
+    }
+
+    /** Wakes every lane: there is something to read. */
+    void wake() {
+        running.values().forEach(run -> run.lane().signal().raise());
+    }
+
+    /** One beat: renews, takes, gives back. */
+    synchronized void balance() {
+        long asked = System.nanoTime();
+        Connection tx = connection();
+        table.announce(tx, relayId, settings.name(), targets.keySet(), settings.lease());
+        renew(table.renew(tx, relayId, settings.lease()), asked);
+        for (RelayTable.Share share : table.shares(tx, relayId, targets.keySet())) {
+            int fair = share.fair();
+            List<Integer> mine = lanesOf(share.subscription());
+            if (mine.size() < fair && !stopping) {
+                take(tx, share.subscription(), mine, fair - mine.size());
+            } else {
+                mine.stream().skip(fair).forEach(lane -> drain(new Place(share.subscription(), lane)));
+            }
+        }
+        reportLag(tx);
+    }
+
+    /** Delivers all that is due on the caller's thread; returns how many messages were accepted. */
+    long deliverAll() {
+        long accepted = 0;
+        for (Map.Entry<Place, LaneRun> entry : running.entrySet()) {
+            try {
+                accepted += entry.getValue().deliverAll();
+            } catch (LostLeaseException e) {
+                LOG.warn(e.getMessage());
+                running.remove(entry.getKey());
+                telemetry.laneReleased(
+                        entry.getKey().subscription(), entry.getKey().lane(), true);
+            }
+        }
+        return accepted;
+    }
+
+    /** Lanes finish and are given back first; the heartbeat goes last, so that nobody takes them meanwhile. */
+    void stop() {
+        stopping = true;
+        running.values().forEach(LaneRun::drain);
+        long deadline = System.nanoTime() + settings.stopGrace().toNanos();
+        running.values().forEach(run -> run.join(deadline));
+        signal.raise();
+        Threads.join(thread, settings.stopGrace());
+        closeConnection();
+    }
+
+    /** Ends when the relay stops; trouble with the database makes it try again, sooner than the next beat. */
+    private void run() {
+        while (!stopping || !running.isEmpty()) {
+            try {
+                signal.await(
+                        failing
+                                ? settings.heartbeat().toNanos() / 4
+                                : settings.heartbeat().toNanos());
+                if (stopping && running.isEmpty()) {
+                    return;
+                }
+                balance();
+                if (failing) {
+                    failing = false;
+                    LOG.info("relay {} renews its leases again", settings.name());
+                }
+            } catch (DatabaseException e) {
+                if (!failing) {
+                    failing = true;
+                    LOG.warn("relay {} cannot renew its leases: {}", settings.name(), e.getMessage());
+                }
+                closeConnection();
+                if (stopping) {
+                    return;
+                }
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    private void renew(Collection<RelayTable.Held> renewed, long asked) {
+        running.forEach((place, run) -> {
+            if (renewed.contains(run.lane().held())) {
+                run.lane().renewed(asked + settings.selfTrustNanos());
+            } else {
+                run.abandon();
+            }
+        });
+    }
+
+    private void take(Connection tx, String subscription, List<Integer> held, int wanted) {
+        Relay.Target target = targets.get(subscription);
+        if (target == null) {
+            return;
+        }
+        long asked = System.nanoTime();
+        for (RelayTable.Taken taken : table.acquire(tx, subscription, relayId, held, wanted, settings.lease())) {
+            Place place = new Place(subscription, taken.lane());
+            Lane lane = new Lane(
+                    target.subscription(), taken, asked + settings.selfTrustNanos(), target.sink(), surroundings);
+            LaneRun run = new LaneRun(lane, settings, lost -> ended(place, lost));
+            running.put(place, run);
+            telemetry.laneAcquired(subscription, taken.lane(), taken.takeover());
+            LOG.info(
+                    "relay {} has lane {} of subscription {} from position {}, fence {}{}",
+                    settings.name(),
+                    taken.lane(),
+                    subscription,
+                    taken.position(),
+                    taken.fence(),
+                    taken.takeover() ? ", taken over" : "");
+            if (threaded) {
+                run.start();
+            }
+        }
+    }
+
+    private void drain(Place place) {
+        LaneRun run = running.get(place);
+        if (run != null) {
+            run.drain();
+            if (!threaded) {
+                run.finish();
+            }
+        }
+    }
+
+    private void ended(Place place, boolean lost) {
+        running.remove(place);
+        telemetry.laneReleased(place.subscription(), place.lane(), lost);
+        signal.raise();
+    }
+
+    private List<Integer> lanesOf(String subscription) {
+        return running.keySet().stream()
+                .filter(place -> place.subscription().equals(subscription))
+                .map(Place::lane)
+                .sorted()
+                .toList();
+    }
+
+    private void reportLag(Connection tx) {
+        for (Lag lag : table.lag(tx, targets.keySet())) {
+            telemetry.lag(lag.subscription(), lag.messages(), lag.age());
+        }
+    }
+
+    private Connection connection() {
+        if (leases == null) {
+            Connection opened = database.open();
+            try {
+                // A lost answer must not hold the heartbeat longer than a beat.
+                opened.setNetworkTimeout(Runnable::run, (int)
+                        Math.max(1_000, settings.heartbeat().toMillis()));
+            } catch (SQLException e) {
+                throw DatabaseException.of("prepare the connection for leases", e);
+            }
+            leases = opened;
+        }
+        return leases;
+    }
+
+    private synchronized void closeConnection() {
+        Connection closing = leases;
+        leases = null;
+        if (closing == null) {
+            return;
+        }
+        try {
+            closing.close();
+        } catch (SQLException e) {
+            LOG.debug("the connection for leases was broken", e);
+        }
+    }
+}

@@ -1,0 +1,290 @@
+package io.postroom.relay;
+
+import io.postroom.PostroomException;
+import io.postroom.journal.Head;
+import io.postroom.journal.Journal;
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.retry.Backoff;
+import io.postroom.telemetry.Telemetry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries messages to the sinks and handlers of some subscriptions. Any number of relays may run at once, in one process or in
+ * many; they share the lanes.
+ *
+ * <p>{@link #start} runs it on threads of its own until {@link #close}, which finishes what is on its way, settles it and gives
+ * the lanes back. {@link #runOnce} does one round on the caller's thread instead, for tests. If the process dies, its lanes are
+ * taken over when their leases run out, and what was not settled is delivered again.
+ */
+public final class Relay implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Relay.class);
+
+    private final UUID id = UUID.randomUUID();
+    private final Map<String, Target> targets;
+    private final Database database;
+    private final Journal journal;
+    private final RelayTable table;
+    private final RelaySettings settings;
+    private final Telemetry telemetry;
+    private final Lanes lanes;
+    private final Stamper stamper;
+    private boolean subscribed;
+    private boolean started;
+    private boolean closed;
+
+    private Relay(Builder builder, RelaySettings settings) {
+        this.targets = Map.copyOf(builder.targets);
+        this.database = builder.database;
+        this.journal = builder.journal;
+        this.table = new RelayTable(database.schema());
+        this.settings = settings;
+        this.telemetry = builder.telemetry;
+        Lane.Surroundings surroundings = new Lane.Surroundings(database, journal, table, settings, telemetry);
+        this.lanes = new Lanes(id, targets, surroundings);
+        this.stamper = new Stamper(journal, settings, lanes::wake);
+    }
+
+    /** What a subscription is delivered to. */
+    record Target(Subscription subscription, Sink sink) {}
+
+    /** Begins to deliver, on threads of its own. Throws if the database cannot be used as it is; later trouble is retried. */
+    public synchronized void start() {
+        if (started || closed) {
+            throw new IllegalStateException("relay " + settings.name() + " was started or closed already");
+        }
+        subscribe();
+        started = true;
+        lanes.start();
+        stamper.start();
+        journal.onNudge(stamper::expect);
+        LOG.info("relay {} ({}) started, serving {}", settings.name(), id, targets.keySet());
+    }
+
+    /**
+     * Takes the lanes it can get, stamps, delivers everything that is due and settles it, on the caller's thread.
+     *
+     * @return how many messages were accepted
+     */
+    public synchronized long runOnce() {
+        if (started) {
+            throw new IllegalStateException("relay " + settings.name() + " runs on its own threads");
+        }
+        subscribe();
+        lanes.balance();
+        journal.stampAll();
+        return lanes.deliverAll();
+    }
+
+    /** Says that something was committed just now in this process: the relay looks at once instead of at its next poll. */
+    public void nudge() {
+        stamper.nudge();
+    }
+
+    /** How far each of this relay's subscriptions is behind. */
+    public List<Lag> lag() {
+        return database.run(tx -> table.lag(tx, targets.keySet()));
+    }
+
+    /** The relay's own name for itself in the database. */
+    public UUID id() {
+        return id;
+    }
+
+    /** Finishes what is on its way, settles, gives its lanes back. Sinks are left to those who made them. */
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        stamper.stop();
+        lanes.stop();
+        try {
+            database.run(tx -> {
+                table.withdraw(tx, id);
+                return true;
+            });
+        } catch (DatabaseException e) {
+            LOG.warn("relay {} could not say goodbye: {}", settings.name(), e.getMessage());
+        }
+        LOG.info("relay {} ({}) stopped", settings.name(), id);
+    }
+
+    private void subscribe() {
+        if (subscribed) {
+            return;
+        }
+        for (Target target : targets.values()) {
+            Subscription subscription = target.subscription();
+            long position = subscription.start().position(journal);
+            Head head = journal.refreshHead();
+            if (position > head.position()) {
+                throw new PostroomException(
+                        "subscription.start-beyond-end",
+                        "could not make subscription " + subscription.name() + ": it is to begin after position "
+                                + position + ", the journal ends at " + head.position() + "; begin there or earlier");
+            }
+            RelayTable.Stored stored = database.transact(tx -> {
+                RelayTable.Stored row = table.subscribe(tx, subscription);
+                table.openLanes(tx, subscription.name(), row.lanes(), position);
+                return row;
+            });
+            if (stored.lanes() != subscription.lanes()
+                    || !stored.ordering().equals(subscription.order().word())) {
+                throw new PostroomException(
+                        "subscription.differs",
+                        "could not serve subscription " + subscription.name() + ": it was made with " + stored.lanes()
+                                + " lanes and order " + stored.ordering() + ", this relay says " + subscription.lanes()
+                                + " lanes and order " + subscription.order().word()
+                                + "; use the former, or another name");
+            }
+        }
+        subscribed = true;
+    }
+
+    /** Collects a relay; {@link #build} reports every problem at once. */
+    public static final class Builder {
+        private final Database database;
+        private final Journal journal;
+        private final Telemetry telemetry;
+        private final Map<String, Target> targets = new LinkedHashMap<>();
+        private final List<String> problems = new ArrayList<>();
+        private String name = "relay";
+        private Duration lease = Duration.ofSeconds(15);
+        private Duration settleInterval = Duration.ofMillis(200);
+        private Duration pollMin = Duration.ofMillis(2);
+        private Duration pollMax = Duration.ofMillis(200);
+        private Duration stopGrace = Duration.ofSeconds(10);
+        private Duration retryFirst = Duration.ofMillis(100);
+        private Duration retryLongest = Duration.ofSeconds(30);
+        private int batchMessages = 1_000;
+        private long batchBytes = 1_048_576;
+
+        public Builder(Database database, Journal journal, Telemetry telemetry) {
+            this.database = database;
+            this.journal = journal;
+            this.telemetry = telemetry;
+        }
+
+        /** Delivers a subscription to a sink. The sink is closed by whoever made it, after the relay. */
+        public Builder deliver(Subscription subscription, Sink sink) {
+            if (targets.put(subscription.name(), new Target(subscription, sink)) != null) {
+                problems.add("subscription " + subscription.name() + " is there twice");
+            }
+            return this;
+        }
+
+        /** Delivers a subscription to code in this process. */
+        public Builder handle(Subscription subscription, Handler handler) {
+            return deliver(subscription, handler.asSink());
+        }
+
+        /** How operators call this relay; a host or pod name is a good one. */
+        public Builder name(String name) {
+            this.name = name;
+            return this;
+        }
+
+        /** How long a lane stays with a relay that is not heard of; 15 s unless given. Renewed at a third of it. */
+        public Builder lease(Duration lease) {
+            this.lease = lease;
+            return this;
+        }
+
+        /** How often a lane's position is written at most; what was delivered since is delivered again after a crash. */
+        public Builder settleInterval(Duration settleInterval) {
+            this.settleInterval = settleInterval;
+            return this;
+        }
+
+        /** How often to look for messages: from the first, when busy, to the second, when nothing happens. */
+        public Builder poll(Duration min, Duration max) {
+            this.pollMin = min;
+            this.pollMax = max;
+            return this;
+        }
+
+        /** How long {@link Relay#close} waits for the sink's answers. */
+        public Builder stopGrace(Duration stopGrace) {
+            this.stopGrace = stopGrace;
+            return this;
+        }
+
+        /** The wait before a failed message is tried again, doubling from the first to the longest. */
+        public Builder retry(Duration first, Duration longest) {
+            this.retryFirst = first;
+            this.retryLongest = longest;
+            return this;
+        }
+
+        /** How much one read takes on, by count and by bytes. */
+        public Builder batch(int messages, long bytes) {
+            this.batchMessages = messages;
+            this.batchBytes = bytes;
+            return this;
+        }
+
+        public Relay build() {
+            check(!targets.isEmpty(), "there is no subscription; add one with deliver or handle");
+            check(!name.isBlank() && name.length() <= 200, "name is '" + name + "', it must be 1 to 200 characters");
+            check(
+                    within(lease, Duration.ofMillis(100), Duration.ofHours(1)),
+                    "lease is " + lease + ", the range is 100 ms to 1 h");
+            check(
+                    within(settleInterval, Duration.ZERO, lease),
+                    "settle interval is " + settleInterval + ", the range is 0 to the lease");
+            check(
+                    within(pollMin, Duration.ofNanos(100_000), pollMax),
+                    "poll min is " + pollMin + ", the range is 0.1 ms to poll max");
+            check(
+                    within(pollMax, pollMin, Duration.ofMinutes(1)),
+                    "poll max is " + pollMax + ", the range is poll min to 1 min");
+            check(
+                    within(stopGrace, Duration.ZERO, Duration.ofHours(1)),
+                    "stop grace is " + stopGrace + ", the range is 0 to 1 h");
+            check(
+                    within(retryFirst, Duration.ofMillis(1), retryLongest),
+                    "first retry is after " + retryFirst + ", the range is 1 ms to the longest");
+            check(
+                    batchMessages >= 1 && batchMessages <= 10_000,
+                    "batch is " + batchMessages + " messages, the range is 1 to 10000");
+            check(
+                    batchBytes >= 1_024 && batchBytes <= 268_435_456,
+                    "batch is " + batchBytes + " bytes, the range is 1024 to 268435456");
+            if (!problems.isEmpty()) {
+                throw new PostroomException(
+                        "relay.invalid", "could not make relay " + name + ": " + String.join("; ", problems));
+            }
+            return new Relay(
+                    this,
+                    new RelaySettings(
+                            name,
+                            lease,
+                            settleInterval,
+                            pollMin,
+                            pollMax,
+                            stopGrace,
+                            batchMessages,
+                            batchBytes,
+                            new Backoff(retryFirst, retryLongest)));
+        }
+
+        private void check(boolean holds, String problem) {
+            if (!holds) {
+                problems.add(problem);
+            }
+        }
+
+        private static boolean within(Duration value, Duration least, Duration most) {
+            return value.compareTo(least) >= 0 && value.compareTo(most) <= 0;
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.postroom.relay;
+
+import io.postroom.retry.Backoff;
+import java.time.Duration;
+
+/** How a relay works; made by its {@link Relay.Builder}. */
+record RelaySettings(
+        String name,
+        Duration lease,
+        Duration settleInterval,
+        Duration pollMin,
+        Duration pollMax,
+        Duration stopGrace,
+        int batchMessages,
+        long batchBytes,
+        Backoff backoff) {
+    /** How many messages a lane may have beyond the last settled one before it stops reading. */
+    static final int WINDOW_MESSAGES_MAX = 100_000;
+
+    /** How many batches' worth of bytes a lane holds in memory at most. */
+    static final int WINDOW_BATCHES = 4;
+
+    /** A third of the lease: two beats may be missed before anybody takes over. */
+    Duration heartbeat() {
+        return lease.dividedBy(3);
+    }
+
+    /** After this time without a renewal the relay itself stops sending; the rest of the lease is margin. */
+    long selfTrustNanos() {
+        return lease.toNanos() / 10 * 9;
+    }
+}

@@ -1,0 +1,141 @@
+package io.postroom.relay;
+
+import io.postroom.journal.Filter;
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+
+/** Subscriptions, lanes and relays as a relay sees them: one method per statement, no decisions. */
+final class RelayTable {
+    private final Sql subscribe;
+    private final Sql openLanes;
+    private final Sql announce;
+    private final Sql withdraw;
+    private final Sql renew;
+    private final Sql shares;
+    private final Sql acquire;
+    private final Sql settle;
+    private final Sql release;
+    private final Sql lag;
+
+    RelayTable(Schema schema) {
+        subscribe = schema.sql(RelayTable.class, "subscribe.sql");
+        openLanes = schema.sql(RelayTable.class, "open_lanes.sql");
+        announce = schema.sql(RelayTable.class, "announce.sql");
+        withdraw = schema.sql(RelayTable.class, "withdraw.sql");
+        renew = schema.sql(RelayTable.class, "renew.sql");
+        shares = schema.sql(RelayTable.class, "shares.sql");
+        acquire = schema.sql(RelayTable.class, "acquire.sql");
+        settle = schema.sql(RelayTable.class, "settle.sql");
+        release = schema.sql(RelayTable.class, "release.sql");
+        lag = schema.sql(RelayTable.class, "lag.sql");
+    }
+
+    /** What is stored of a subscription that may have been there before. */
+    record Stored(int lanes, String ordering) {}
+
+    /** The right to one lane. */
+    record Held(String subscription, int lane, long fence) {}
+
+    /** A lane just taken. */
+    record Taken(int lane, long position, long fence, boolean takeover) {}
+
+    /** How a subscription's lanes are to be shared. */
+    record Share(String subscription, int lanes, int relays, int rank) {
+        /** How many lanes this relay should have: what is left over goes to the first in rank. */
+        int fair() {
+            int live = Math.max(1, relays);
+            return lanes / live + (rank < lanes % live ? 1 : 0);
+        }
+    }
+
+    Stored subscribe(Connection tx, Subscription subscription) {
+        Filter filter = subscription.filter();
+        return subscribe
+                .on(tx)
+                .set("name", subscription.name())
+                .set("lanes", subscription.lanes())
+                .set("ordering", subscription.order().word())
+                .set("aggregate_types", filter.aggregateTypesOrNull())
+                .set("event_types", filter.eventTypesOrNull())
+                .set("tenants", filter.tenantsOrNull())
+                .one(row -> new Stored(row.getInt(1), row.getString(2)));
+    }
+
+    int openLanes(Connection tx, String subscription, int lanes, long position) {
+        return openLanes
+                .on(tx)
+                .set("subscription", subscription)
+                .set("lanes", lanes)
+                .set("position", position)
+                .update();
+    }
+
+    void announce(Connection tx, UUID id, String name, Collection<String> subscriptions, Duration lease) {
+        announce.on(tx)
+                .set("id", id)
+                .set("name", name)
+                .set("subscriptions", subscriptions.toArray(String[]::new))
+                .set("lease", lease)
+                .update();
+    }
+
+    void withdraw(Connection tx, UUID id) {
+        withdraw.on(tx).set("id", id).update();
+    }
+
+    List<Held> renew(Connection tx, UUID relayId, Duration lease) {
+        return renew.on(tx)
+                .set("relay_id", relayId)
+                .set("lease", lease)
+                .list(row -> new Held(row.getString(1), row.getInt(2), row.getLong(3)));
+    }
+
+    List<Share> shares(Connection tx, UUID relayId, Collection<String> subscriptions) {
+        return shares.on(tx)
+                .set("relay_id", relayId)
+                .set("subscriptions", subscriptions.toArray(String[]::new))
+                .list(row -> new Share(row.getString(1), row.getInt(2), row.getInt(3), row.getInt(4)));
+    }
+
+    List<Taken> acquire(
+            Connection tx, String subscription, UUID relayId, Collection<Integer> held, int limit, Duration lease) {
+        return acquire.on(tx)
+                .set("subscription", subscription)
+                .set("relay_id", relayId)
+                .set("held", held.toArray(Integer[]::new))
+                .set("limit", limit)
+                .set("lease", lease)
+                .list(row -> new Taken(row.getInt(1), row.getLong(2), row.getLong(3), row.getBoolean(4)));
+    }
+
+    boolean settle(Connection tx, Held lane, long position) {
+        return settle.on(tx)
+                        .set("subscription", lane.subscription())
+                        .set("lane", lane.lane())
+                        .set("fence", lane.fence())
+                        .set("position", position)
+                        .update()
+                == 1;
+    }
+
+    boolean release(Connection tx, Held lane) {
+        return release.on(tx)
+                        .set("subscription", lane.subscription())
+                        .set("lane", lane.lane())
+                        .set("fence", lane.fence())
+                        .update()
+                == 1;
+    }
+
+    List<Lag> lag(Connection tx, Collection<String> subscriptions) {
+        return lag.on(tx)
+                .set("subscriptions", subscriptions.toArray(String[]::new))
+                .list(row ->
+                        new Lag(row.getString(1), row.getLong(2), Duration.ofMillis((long) (row.getDouble(3) * 1000))));
+    }
+}

@@ -1,0 +1,38 @@
+package io.postroom.relay;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Named daemon threads. */
+final class Threads {
+    private static final Logger LOG = LoggerFactory.getLogger(Threads.class);
+
+    private Threads() {}
+
+    static Thread start(String name, Runnable body) {
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        thread.setUncaughtExceptionHandler((dead, e) -> LOG.error("thread {} died", dead.getName(), e));
+        thread.start();
+        return thread;
+    }
+
+    /** Waits for a thread to end; after the given time it is interrupted. */
+    static void join(@Nullable Thread thread, Duration patience) {
+        if (thread == null || thread == Thread.currentThread()) {
+            return;
+        }
+        try {
+            thread.join(Math.max(1, patience.toMillis()));
+            if (thread.isAlive()) {
+                thread.interrupt();
+                thread.join(1_000);
+            }
+        } catch (InterruptedException e) {
+            thread.interrupt();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,5 @@
+-- Give a lane back. Zero rows: another relay has it already.
+--   :subscription text   :lane int   :fence bigint
+update /*schema*/lane
+set owner = null, leased_until = null
+where subscription = :subscription and lane = :lane and fence = :fence

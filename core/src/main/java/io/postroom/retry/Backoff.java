@@ -1,0 +1,28 @@
+package io.postroom.retry;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Waits that double from a first one up to a longest one, each spread by up to a quarter so that nodes that failed together do
+ * not come back together.
+ */
+public record Backoff(Duration first, Duration longest) {
+
+    public Backoff {
+        if (first.isNegative() || first.isZero() || longest.compareTo(first) < 0) {
+            throw new IllegalArgumentException(
+                    "first is " + first + " and longest is " + longest + "; need 0 < first <= longest");
+        }
+    }
+
+    /** The wait after the given number of failures, counted from one. */
+    public Duration after(int failures) {
+        int doublings = Math.min(Math.max(failures, 1) - 1, 30);
+        long nanos = Math.min(first.toNanos() << doublings, longest.toNanos());
+        if (nanos <= 0) {
+            nanos = longest.toNanos();
+        }
+        return Duration.ofNanos(nanos - ThreadLocalRandom.current().nextLong(nanos / 4 + 1));
+    }
+}

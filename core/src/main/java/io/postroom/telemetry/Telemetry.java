@@ -1,0 +1,44 @@
+package io.postroom.telemetry;
+
+import java.time.Duration;
+
+/**
+ * Hears what happens, as it happens; a bridge to a metrics library implements what it wants to keep.
+ *
+ * <p>Called on hot paths by many threads: implementations return at once and never throw. Nothing is passed that could identify
+ * a tenant or a message.
+ */
+public interface Telemetry {
+    /** Hears nothing. */
+    Telemetry NONE = new Telemetry() {};
+
+    /** Messages were inserted into a transaction that may still roll back. */
+    default void published(int messages) {}
+
+    /** One stamp gave positions to this many messages. */
+    default void stamped(long messages, Duration took) {}
+
+    /** The journal was made whole in a new cluster. */
+    default void restamped(long messages) {}
+
+    /** A lane's sink accepted this many messages since the last report. */
+    default void delivered(String subscription, long messages) {}
+
+    /** One attempt failed; {@code reason} is one of a few words: retry, rejected, unavailable. */
+    default void failed(String subscription, String eventType, String reason) {}
+
+    /** A lane's position was written. */
+    default void settled(String subscription, int lane, long position) {}
+
+    /** A settle came too late: another relay had taken the lane. Nothing was changed. */
+    default void staleSettle(String subscription, int lane) {}
+
+    /** A lane was taken; {@code takeover} if its former owner let the lease expire. */
+    default void laneAcquired(String subscription, int lane, boolean takeover) {}
+
+    /** A lane was given back, or lost. */
+    default void laneReleased(String subscription, int lane, boolean lost) {}
+
+    /** How far a subscription is behind: messages that wait, and the age of the oldest of them. */
+    default void lag(String subscription, long messages, Duration age) {}
+}

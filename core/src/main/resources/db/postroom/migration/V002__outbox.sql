@@ -1,0 +1,234 @@
+-- The outbox: where an application leaves messages inside its own transaction. Insert-only.
+
+create table /*schema*/outbox (
+    -- xid comes first: defaults are computed in this order, and seq and day must be drawn after the transaction has its xid.
+    -- The stamp relies on it (see stamp in the journal's migration).
+    xid               xid8        not null default pg_current_xact_id(),
+    seq               bigint      not null generated always as identity,
+    day               date        not null default (clock_timestamp() at time zone 'utc')::date,
+    id                uuid        not null,
+    tenant_id         text,
+    aggregate_type    text        not null,
+    aggregate_id      text        not null,
+    aggregate_version bigint,
+    event_type        text        not null,
+    event_version     integer     not null default 1,
+    payload           json        not null,
+    headers           json,
+    occurred_at       timestamptz not null default clock_timestamp(),
+    available_at      timestamptz,
+    constraint outbox_names check (
+        aggregate_type <> '' and aggregate_id <> '' and event_type <> '' and event_version > 0
+        and (tenant_id is null or tenant_id <> ''))
+) partition by range (day);
+
+create unique index outbox_seq on /*schema*/outbox (seq, day);
+create index outbox_xid on /*schema*/outbox (xid);
+
+insert into /*schema*/daily_table (name, has_default) values ('outbox', true);
+select count(*) from /*schema*/keep_partitions();
+
+-- A UUID of version 7: sorts by the time it was made.
+create function /*schema*/time_ordered_id()
+    returns uuid
+    language sql
+    volatile
+    parallel safe
+    set search_path = pg_catalog, pg_temp
+return encode(
+    set_bit(set_bit(
+        overlay(uuid_send(gen_random_uuid())
+                placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+        52, 1), 53, 1),
+    'hex')::uuid;
+
+-- True if an object anywhere in the value has a key twice. PostgreSQL 16 can say so itself; before, we walk the value.
+do
+$do$
+begin
+    if current_setting('server_version_num')::integer >= 160000 then
+        execute $sql$
+            create function /*schema*/json_repeats_key(value json)
+                returns boolean language sql immutable parallel safe set search_path = pg_catalog, pg_temp
+            return not (value is json with unique keys)
+        $sql$;
+    else
+        execute $sql$
+            create function /*schema*/json_repeats_key(value json)
+                returns boolean language sql immutable parallel safe set search_path = pg_catalog, pg_temp
+            begin atomic
+                with recursive node (value) as (
+                    select json_repeats_key.value
+                    union all
+                    select child.value
+                    from node
+                    cross join lateral (
+                        select each.value from json_each(case json_typeof(node.value) when 'object' then node.value end) as each
+                        union all
+                        select item.value
+                        from json_array_elements(case json_typeof(node.value) when 'array' then node.value end) as item
+                    ) as child
+                )
+                select exists (
+                    select 1
+                    from node
+                    cross join lateral json_object_keys(case json_typeof(node.value) when 'object' then node.value end) as key
+                    group by node.value::text, key
+                    having count(*) > (select count(*) from node as same where same.value::text = node.value::text)
+                );
+            end
+        $sql$;
+    end if;
+end
+$do$;
+
+-- Publishes a message from SQL, in the caller's transaction, and returns its id. The rules are those of MessageRules in Java;
+-- a broken one is an error with SQLSTATE 22023 whose detail is the rule's code.
+create function /*schema*/publish(
+    aggregate_type    text,
+    aggregate_id      text,
+    event_type        text,
+    payload           json,
+    tenant_id         text        default null,
+    aggregate_version bigint      default null,
+    event_version     integer     default 1,
+    headers           json        default null,
+    occurred_at       timestamptz default null,
+    available_at      timestamptz default null,
+    id                uuid        default null
+)
+    returns uuid
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as
+$$
+#variable_conflict use_variable
+declare
+    name_form  constant text    := '^[A-Za-z0-9][A-Za-z0-9_.:/-]*$';
+    header_form constant text   := '^[A-Za-z0-9_.-]+$';
+    message_id uuid             := coalesce(id, /*schema*/time_ordered_id());
+    payload_bytes integer       := octet_length(payload::text);
+    code       text;
+    problem    text;
+    parsed     jsonb;
+    header     record;
+begin
+    if aggregate_type is null or aggregate_type !~ name_form or length(aggregate_type) > 200 then
+        code := 'message.aggregate-type-invalid';
+        problem := format('aggregate type is %s, it must be 1 to 200 letters, digits or _ . : / -, beginning with a letter or digit',
+                          coalesce(quote_literal(left(aggregate_type, 60)), 'null'));
+    elsif aggregate_id is null or length(aggregate_id) not between 1 and 500 or aggregate_id ~ '[[:cntrl:]]' then
+        code := 'message.aggregate-id-invalid';
+        problem := format('aggregate id is %s, it must be 1 to 500 characters without control characters',
+                          coalesce(quote_literal(left(aggregate_id, 60)), 'null'));
+    elsif event_type is null or event_type !~ name_form or length(event_type) > 200 then
+        code := 'message.event-type-invalid';
+        problem := format('event type is %s, it must be 1 to 200 letters, digits or _ . : / -, beginning with a letter or digit',
+                          coalesce(quote_literal(left(event_type, 60)), 'null'));
+    elsif length(tenant_id) not between 1 and 200 or tenant_id ~ '[[:cntrl:]]' then
+        code := 'message.tenant-id-invalid';
+        problem := format('tenant id is %L, it must be 1 to 200 characters without control characters', left(tenant_id, 60));
+    elsif aggregate_version < 0 then
+        code := 'message.aggregate-version-invalid';
+        problem := format('aggregate version is %s, the least is 0', aggregate_version);
+    elsif event_version is null or event_version < 1 then
+        code := 'message.event-version-invalid';
+        problem := format('event version is %s, the least is 1', coalesce(event_version::text, 'null'));
+    elsif id = '00000000-0000-0000-0000-000000000000' then
+        code := 'message.id-invalid';
+        problem := 'id is the nil UUID; leave it out or give a real one';
+    elsif not occurred_at between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999999Z' then
+        code := 'message.occurred-at-invalid';
+        problem := format('occurred at is %s, the range is year 1 to 9999', occurred_at);
+    elsif not available_at between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999999Z' then
+        code := 'message.available-at-invalid';
+        problem := format('available at is %s, the range is year 1 to 9999', available_at);
+    elsif payload is null then
+        code := 'message.payload-missing';
+        problem := 'payload is null; publish the JSON value null as ''null''';
+    elsif payload_bytes > 1048576 then
+        code := 'message.payload-too-large';
+        problem := format('payload is %s bytes, the limit is 1048576; store it elsewhere and publish a reference', payload_bytes);
+    end if;
+
+    if code is null then
+        begin
+            parsed := payload::jsonb;
+            if jsonb_path_exists(parsed, 'strict $.**{100}') then
+                code := 'message.payload-too-deep';
+                problem := 'payload is nested deeper than 100 levels';
+            elsif jsonb_path_exists(parsed, 'strict $.** ? (@.type() == "number" && (@ > 1e308 || @ < -1e308))') then
+                code := 'message.payload-number-too-large';
+                problem := 'payload has a number beyond 1e308; send it as a string';
+            elsif /*schema*/json_repeats_key(payload) then
+                code := 'message.payload-repeats-key';
+                problem := 'payload has an object with the same key twice';
+            end if;
+        exception
+            when untranslatable_character then
+                code := 'message.payload-nul';
+                problem := 'payload has the character U+0000, which PostgreSQL cannot store in text; leave it out';
+            when invalid_text_representation then
+                code := 'message.payload-not-unicode';
+                problem := 'payload has half of a surrogate pair; send whole characters';
+            when numeric_value_out_of_range then
+                code := 'message.payload-number-too-large';
+                problem := 'payload has a number beyond 1e308; send it as a string';
+        end;
+    end if;
+
+    if code is null and headers is not null then
+        if json_typeof(headers) <> 'object' then
+            code := 'message.headers-invalid';
+            problem := format('headers are a JSON %s, they must be an object of strings', json_typeof(headers));
+        elsif octet_length(headers::text) > 32768 then
+            code := 'message.headers-too-large';
+            problem := format('headers are %s bytes, the limit is 32768', octet_length(headers::text));
+        elsif /*schema*/json_repeats_key(headers) then
+            code := 'message.headers-invalid';
+            problem := 'headers have the same name twice';
+        elsif (select count(*) from json_object_keys(headers)) > 64 then
+            code := 'message.headers-too-many';
+            problem := format('there are %s headers, the limit is 64', (select count(*) from json_object_keys(headers)));
+        else
+            for header in
+                select each.key as name, json_typeof(each.value) as type, octet_length(headers ->> each.key) as bytes
+                from json_each(headers) as each
+            loop
+                if header.name !~ header_form or length(header.name) > 100 then
+                    code := 'message.header-name-invalid';
+                    problem := format('header name is %L, it must be 1 to 100 letters, digits or _ . -', left(header.name, 60));
+                elsif header.type <> 'string' then
+                    code := 'message.headers-invalid';
+                    problem := format('header %s is a JSON %s, it must be a string', header.name, header.type);
+                elsif header.bytes > 8192 then
+                    code := 'message.header-value-too-large';
+                    problem := format('header %s is %s bytes, the limit is 8192', header.name, header.bytes);
+                elsif headers ->> header.name ~ '[[:cntrl:]]' then
+                    code := 'message.header-value-invalid';
+                    problem := format('header %s has a control character; leave it out or encode it', header.name);
+                end if;
+                exit when code is not null;
+            end loop;
+        end if;
+    end if;
+
+    if code is not null then
+        raise exception 'could not publish message %: %', message_id, problem using errcode = '22023', detail = code;
+    end if;
+
+    insert into /*schema*/outbox (id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version,
+                                  payload, headers, occurred_at, available_at)
+    values (message_id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version,
+            payload, headers, coalesce(occurred_at, clock_timestamp()), available_at);
+    return message_id;
+end
+$$;
+revoke all on function /*schema*/publish(text, text, text, json, text, bigint, integer, json, timestamptz, timestamptz, uuid)
+    from public;
+
+revoke all on function /*schema*/time_ordered_id() from public;
+revoke all on function /*schema*/json_repeats_key(json) from public;
+
+insert into /*schema*/migration (version, name) values (2, 'outbox');

@@ -1,0 +1,281 @@
+-- The journal: the outbox in delivery order, one dense position per committed message. Written by stamp alone.
+
+create table /*schema*/journal (
+    position   bigint  not null,
+    seq        bigint  not null,
+    -- The day on which the message was stamped, and that of its outbox row.
+    day        date    not null,
+    outbox_day date    not null,
+    -- A hash of the message's key, from which each subscription makes its lane.
+    key_hash   integer not null check (key_hash >= 0),
+    -- The size of payload and headers, so that a reader can bound a batch before it reads the wide rows.
+    bytes      integer not null
+) partition by range (day);
+
+create unique index journal_position on /*schema*/journal (position, day);
+
+insert into /*schema*/daily_table (name, has_default) values ('journal', false);
+select count(*) from /*schema*/keep_partitions();
+
+-- One row per stamp that found something: how far the positions went, and what the stamp could see.
+create table /*schema*/tick (
+    position bigint      not null primary key,
+    snapshot pg_snapshot not null,
+    -- A stamp too large for one transaction goes on: rows that target sees and snapshot does not, beyond cut, are still due.
+    target   pg_snapshot,
+    cut      bigint,
+    -- A transaction whose xid is greater began to write after this tick: its rows have a greater seq and no earlier day.
+    xid      xid8        not null default pg_current_xact_id(),
+    seq      bigint      not null,
+    day      date        not null,
+    at       timestamptz not null default now(),
+    constraint tick_unfinished check ((target is null) = (cut is null))
+);
+create index tick_xid on /*schema*/tick (xid);
+
+insert into /*schema*/tick (position, snapshot, seq, day)
+values (0, pg_current_snapshot(), 0, (now() at time zone 'utc')::date);
+
+-- Spreads keys over lanes. Chained seeds keep ('a', 'bc') and ('ab', 'c') apart.
+create function /*schema*/key_hash(tenant_id text, aggregate_type text, aggregate_id text)
+    returns integer
+    language sql
+    immutable
+    parallel safe
+return (hashtextextended(aggregate_id, hashtextextended(aggregate_type, hashtextextended(coalesce(tenant_id, ''), 0)))
+        & 2147483647)::integer;
+
+-- How much a reader must take into memory. Only a compressed payload has to be unpacked to know.
+create function /*schema*/stored_bytes(payload json, headers json)
+    returns integer
+    language sql
+    stable
+    parallel safe
+return case when pg_column_compression(payload) is null then pg_column_size(payload) else octet_length(payload::text) end
+       + coalesce(pg_column_size(headers), 0);
+
+-- Gives every newly visible message the next position. One call is one short transaction.
+--   batch_max  how many messages one call may stamp; a greater backlog takes several calls
+--   seen       a snapshot that an earlier call found nothing new in; if it has not moved, nothing is looked up
+-- Answers with state:
+--   idle       nothing new
+--   stamped    stamped messages have positions up to last_position
+--   more       the same, and more are due at once
+--   busy       another node is stamping; nobody waits
+--   foreign    this is not the cluster that stamped the journal, or the outbox has rows of another one: call restamp
+create function /*schema*/stamp(
+    batch_max integer,
+    seen text,
+    out state text,
+    out stamped bigint,
+    out last_position bigint,
+    out last_day date,
+    out looked_at text
+)
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as
+$$
+declare
+    last        record;
+    lower_bound record;
+    today       date := (now() at time zone 'utc')::date;
+    first_day   date;
+    last_seq    bigint;
+    base        pg_snapshot;
+    goal        pg_snapshot;
+    found_rows  bigint;
+    foreigners  boolean;
+    cut_seq     bigint;
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'could not stamp: the isolation level is %, it must be read committed', current_setting('transaction_isolation')
+            using errcode = '25001';
+    end if;
+    stamped := 0;
+    looked_at := pg_current_snapshot()::text;
+    if looked_at = seen then
+        state := 'idle';
+        return;
+    end if;
+    if not pg_try_advisory_xact_lock(hashtextextended('/*schema*/stamp', 0)) then
+        select tick.position, tick.day into last_position, last_day
+        from /*schema*/tick order by tick.position desc limit 1;
+        state := 'busy';
+        return;
+    end if;
+
+    -- Statements below see what was committed before the lock was ours: each has a snapshot of its own.
+    select tick.position, tick.snapshot, tick.target, tick.cut, tick.day into strict last
+    from /*schema*/tick order by tick.position desc limit 1;
+    last_position := last.position;
+    last_day := last.day;
+
+    if current_setting('postroom.cluster_checked', true) is distinct from '/*schema*/' then
+        if (select control.system_identifier from pg_control_system() as control)
+           is distinct from (select cluster.system_identifier from /*schema*/cluster order by cluster.since desc limit 1) then
+            state := 'foreign';
+            return;
+        end if;
+        perform set_config('postroom.cluster_checked', '/*schema*/', false);
+    end if;
+    if pg_snapshot_xmax(coalesce(last.target, last.snapshot)) > pg_snapshot_xmax(pg_current_snapshot()) then
+        state := 'foreign';
+        return;
+    end if;
+
+    -- The floor: rows that the last snapshot could not see were written after the newest tick whose xid is below its xmin.
+    -- One day of margin, in case the clock was set back over midnight.
+    select tick.seq, tick.day - 1 as day into lower_bound
+    from /*schema*/tick where tick.xid < pg_snapshot_xmin(last.snapshot) order by tick.xid desc limit 1;
+    first_day := coalesce(lower_bound.day, '-infinity');
+    -- Read before this transaction has an xid of its own; see tick.seq.
+    select sequence.last_value into last_seq from /*schema*/outbox_seq_seq as sequence;
+    today := greatest(today, last.day);
+    if today > last.day
+       and to_regclass('/*schema*/journal_' || to_char(today, 'YYYYMMDD')) is null then
+        perform /*schema*/keep_partitions();
+    end if;
+
+    if last.target is null then
+        with fresh as materialized (
+            select late.xid, late.seq, late.day, late.key_hash, late.bytes
+            from (
+                select o.xid, o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id) as key_hash,
+                       /*schema*/stored_bytes(o.payload, o.headers) as bytes
+                from /*schema*/outbox as o
+                where o.xid >= pg_snapshot_xmax(last.snapshot)
+                  and o.day between first_day and today + 1
+                union all
+                select o.xid, o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id),
+                       /*schema*/stored_bytes(o.payload, o.headers)
+                from /*schema*/outbox as o
+                where o.xid = any (array(select pg_snapshot_xip(last.snapshot)))
+                  and o.day between first_day and today + 1
+            ) as late
+            limit batch_max + 1
+        ), counted as (
+            select count(*) as rows, coalesce(bool_or(fresh.xid >= pg_snapshot_xmax(pg_current_snapshot())), false) as foreigners
+            from fresh
+        ), written as (
+            insert into /*schema*/journal (position, seq, day, outbox_day, key_hash, bytes)
+            select last.position + row_number() over (order by fresh.seq), fresh.seq, today, fresh.day, fresh.key_hash, fresh.bytes
+            from fresh cross join counted
+            where counted.rows <= batch_max and not counted.foreigners
+        ), ticked as (
+            insert into /*schema*/tick (position, snapshot, seq, day)
+            select last.position + counted.rows, pg_current_snapshot(), last_seq, today
+            from counted
+            where counted.rows between 1 and batch_max and not counted.foreigners
+        )
+        select counted.rows, counted.foreigners into found_rows, foreigners from counted;
+        if foreigners then
+            state := 'foreign';
+            return;
+        end if;
+        if found_rows <= batch_max then
+            state := case when found_rows = 0 then 'idle' else 'stamped' end;
+            stamped := found_rows;
+            last_position := last.position + found_rows;
+            last_day := case when found_rows = 0 then last.day else today end;
+            return;
+        end if;
+        -- Too much for one transaction: fix what is due by a snapshot, and work it off in the order of seq.
+        base := last.snapshot;
+        goal := pg_current_snapshot();
+        cut_seq := coalesce(lower_bound.seq, 0);
+    else
+        base := last.snapshot;
+        goal := last.target;
+        cut_seq := last.cut;
+    end if;
+
+    with slice as materialized (
+        select o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id) as key_hash,
+               /*schema*/stored_bytes(o.payload, o.headers) as bytes
+        from /*schema*/outbox as o
+        where o.seq > cut_seq
+          and o.xid >= pg_snapshot_xmin(base)
+          and o.day between first_day and today + 1
+          and not pg_visible_in_snapshot(o.xid, base)
+          and pg_visible_in_snapshot(o.xid, goal)
+        order by o.seq
+        limit batch_max
+    ), written as (
+        insert into /*schema*/journal (position, seq, day, outbox_day, key_hash, bytes)
+        select last.position + row_number() over (order by slice.seq), slice.seq, today, slice.day, slice.key_hash, slice.bytes
+        from slice
+    )
+    select count(*), max(slice.seq) into found_rows, cut_seq from slice;
+
+    -- Even a slice without rows ends the bulk: the tick then only moves the snapshot on, at the same position.
+    if found_rows = 0 then
+        update /*schema*/tick as unfinished set snapshot = goal, target = null, cut = null
+        where unfinished.position = last.position;
+    elsif found_rows < batch_max then
+        insert into /*schema*/tick (position, snapshot, seq, day)
+        values (last.position + found_rows, goal, last_seq, today);
+    else
+        insert into /*schema*/tick (position, snapshot, target, cut, seq, day)
+        values (last.position + found_rows, base, goal, cut_seq, last_seq, today);
+    end if;
+    state := 'more';
+    stamped := found_rows;
+    last_position := last.position + found_rows;
+    last_day := case when found_rows = 0 then last.day else today end;
+    looked_at := '';
+end
+$$;
+revoke all on function /*schema*/stamp(integer, text) from public;
+
+-- Makes the journal whole in a cluster that did not stamp it (a restored dump, a logical copy): xids of stored rows are set to
+-- one that every snapshot sees, and every outbox row without a journal row gets a position, in the order of seq.
+-- Takes as long as the retained outbox is large; publishing and delivery go on meanwhile.
+create function /*schema*/restamp(out restamped bigint, out last_position bigint)
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as
+$$
+declare
+    last     record;
+    last_seq bigint;
+    today    date := (now() at time zone 'utc')::date;
+begin
+    perform pg_advisory_xact_lock(hashtextextended('/*schema*/stamp', 0));
+    select tick.position, tick.day into strict last from /*schema*/tick order by tick.position desc limit 1;
+    today := greatest(today, last.day);
+    perform /*schema*/keep_partitions();
+    select sequence.last_value into last_seq from /*schema*/outbox_seq_seq as sequence;
+
+    update /*schema*/outbox as o set xid = '3' where o.xid >= pg_snapshot_xmin(pg_current_snapshot());
+    update /*schema*/tick as t set xid = '3' where t.xid <> '3';
+
+    with unstamped as materialized (
+        select o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id) as key_hash,
+               /*schema*/stored_bytes(o.payload, o.headers) as bytes
+        from /*schema*/outbox as o
+        where not exists (select 1 from /*schema*/journal as j where j.seq = o.seq)
+    ), written as (
+        insert into /*schema*/journal (position, seq, day, outbox_day, key_hash, bytes)
+        select last.position + row_number() over (order by u.seq), u.seq, today, u.day, u.key_hash, u.bytes
+        from unstamped as u
+    ), ticked as (
+        insert into /*schema*/tick (position, snapshot, seq, day)
+        select last.position + count(*), pg_current_snapshot(), last_seq, today from unstamped
+        on conflict (position) do update
+            set snapshot = excluded.snapshot, target = null, cut = null, xid = excluded.xid, seq = excluded.seq,
+                day = excluded.day, at = excluded.at
+    )
+    select count(*) into restamped from unstamped;
+
+    insert into /*schema*/cluster (system_identifier) select control.system_identifier from pg_control_system() as control;
+    last_position := last.position + restamped;
+end
+$$;
+revoke all on function /*schema*/restamp() from public;
+revoke all on function /*schema*/key_hash(text, text, text) from public;
+revoke all on function /*schema*/stored_bytes(json, json) from public;
+
+insert into /*schema*/migration (version, name) values (3, 'journal');
