@@ -1,6 +1,7 @@
 package io.postroom;
 
 import io.postroom.journal.Journal;
+import io.postroom.maintenance.Maintenance;
 import io.postroom.outbox.Outbox;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.Migrations;
@@ -50,6 +51,11 @@ public final class Postroom {
     /** Begins a relay on this database. */
     public Relay.Builder relay() {
         return new Relay.Builder(database, journal, telemetry);
+    }
+
+    /** Housekeeping for this database; one process of a system should start it. */
+    public Maintenance maintenance() {
+        return new Maintenance(database, telemetry);
     }
 
     /** Brings the schema up to date, or says where it stands. */

@@ -64,3 +64,4 @@ grant insert, update, delete on /*schema*/relay to "/*relay*/";
 grant insert, update, delete on /*schema*/subscription to "/*operator*/";
 grant insert, update, delete on /*schema*/lane to "/*operator*/";
 grant execute on function /*schema*/keep_partitions(integer) to "/*operator*/";
+grant execute on function /*schema*/has_strays() to "/*relay*/", "/*reader*/", "/*operator*/";

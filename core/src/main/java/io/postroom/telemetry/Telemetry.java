@@ -39,6 +39,9 @@ public interface Telemetry {
     /** A lane was given back, or lost. */
     default void laneReleased(String subscription, int lane, boolean lost) {}
 
+    /** Whether messages lie in the outbox's default partition, because nobody made their day's own in time. */
+    default void strays(boolean present) {}
+
     /** How far a subscription is behind: messages that wait, and the age of the oldest of them. */
     default void lag(String subscription, long messages, Duration age) {}
 }

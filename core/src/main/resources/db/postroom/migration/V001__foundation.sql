@@ -33,6 +33,8 @@ create function /*schema*/keep_partitions(lead_days integer default 14)
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
+    -- Attaching waits only for other changes of the table's structure; better to try again later than to wait for them.
+    set lock_timeout = '2s'
 as
 $$
 declare

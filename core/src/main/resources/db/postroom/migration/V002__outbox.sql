@@ -28,6 +28,16 @@ create index outbox_xid on /*schema*/outbox (xid);
 insert into /*schema*/daily_table (name, has_default) values ('outbox', true);
 select count(*) from /*schema*/keep_partitions();
 
+-- Whether messages lie in the default partition, because nobody made their day's own in time.
+create function /*schema*/has_strays()
+    returns boolean
+    language sql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+return exists (select 1 from /*schema*/outbox_default);
+revoke all on function /*schema*/has_strays() from public;
+
 -- A UUID of version 7: sorts by the time it was made.
 create function /*schema*/time_ordered_id()
     returns uuid

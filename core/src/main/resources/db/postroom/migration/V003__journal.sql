@@ -133,8 +133,8 @@ begin
     -- Read before this transaction has an xid of its own; see tick.seq.
     select sequence.last_value into last_seq from /*schema*/outbox_seq_seq as sequence;
     today := greatest(today, last.day);
-    if today > last.day
-       and to_regclass('/*schema*/journal_' || to_char(today, 'YYYYMMDD')) is null then
+    if today > last.day and to_regclass('/*schema*/journal_' || to_char(today + 3, 'YYYYMMDD')) is null then
+        -- Maintenance has not been here for long: make the days ahead ourselves, rather than have nowhere to write.
         perform /*schema*/keep_partitions();
     end if;
 

@@ -1,0 +1,80 @@
+package io.postroom.maintenance;
+
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.telemetry.Telemetry;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does the housekeeping every hour, on a thread of its own. One process of a system should run it; more do no harm. If none
+ * does, nothing fails for two weeks and nothing is lost after that.
+ */
+public final class Maintenance implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
+    private static final Duration INTERVAL = Duration.ofHours(1);
+
+    private final PartitionKeeper partitions;
+    private final Telemetry telemetry;
+    private final String schema;
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
+        Thread made = new Thread(work, "postroom-maintenance");
+        made.setDaemon(true);
+        return made;
+    });
+
+    public Maintenance(Database database, Telemetry telemetry) {
+        this.partitions = new PartitionKeeper(database);
+        this.telemetry = telemetry;
+        this.schema = database.schema().name();
+    }
+
+    /** Begins at once and goes on every hour. */
+    public void start() {
+        thread.scheduleWithFixedDelay(this::runQuietly, 0, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** One round, on the caller's thread. */
+    public void runOnce() {
+        List<String> made = partitions.keep();
+        if (!made.isEmpty()) {
+            LOG.info(
+                    "made {} partitions in schema {}, from {} to {}",
+                    made.size(),
+                    schema,
+                    made.get(0),
+                    made.get(made.size() - 1));
+        }
+        boolean strays = partitions.hasStrays();
+        telemetry.strays(strays);
+        if (strays) {
+            LOG.warn(
+                    "messages lie in the default partition of {}.outbox: no maintenance ran for {} days; they are delivered as"
+                            + " always, but can only be purged row by row",
+                    schema,
+                    PartitionKeeper.LEAD_DAYS);
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+
+    private void runQuietly() {
+        try {
+            runOnce();
+        } catch (DatabaseException e) {
+            LOG.warn(
+                    "maintenance of schema {} did not finish: {}; it is tried again in {} minutes",
+                    schema,
+                    e.getMessage(),
+                    INTERVAL.toMinutes());
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/**
+ * Housekeeping: partitions ahead of time, old ticks thinned out, relays that never said goodbye forgotten.
+ *
+ * <p>Any number of nodes may run it; every statement is safe to run twice and at the same time. If nobody runs it for two weeks,
+ * messages go to the default partition of the outbox, are delivered as always, and every later round says so. What a crash
+ * leaves behind: whatever statement had committed; the next round does the rest.
+ */
+@NullMarked
+package io.postroom.maintenance;
+
+import org.jspecify.annotations.NullMarked;
