@@ -79,6 +79,10 @@ public final class RecordingSink implements Sink {
 
     @Override
     public synchronized CompletionStage<Outcome> send(Envelope envelope) {
+        if (closed) {
+            return CompletableFuture.completedFuture(Outcome.unavailable("could not send message "
+                    + envelope.message().id() + ": the sink is closed; it will be tried again"));
+        }
         attempts.add(envelope);
         notifyAll();
         Message message = envelope.message();
