@@ -103,7 +103,12 @@ record Endpoint(boolean tls, String host, @Nullable InetAddress literal, int por
 
     private static @Nullable InetAddress literal(String host) {
         if (host.startsWith("[")) {
-            return AddressRange.literal(host.substring(1, host.length() - 1));
+            try {
+                return AddressRange.literal(host.substring(1, host.length() - 1));
+            } catch (IllegalArgumentException e) {
+                throw invalid(
+                        "has no valid IPv6 address between its brackets; write it as [2001:db8::1], without a zone");
+            }
         }
         return AddressRange.isIpv4(host) ? AddressRange.literal(host) : null;
     }

@@ -28,10 +28,14 @@ final class ResponseBody {
         if (head.chunked()) {
             return readChunks();
         }
-        if (head.contentLength() >= 0 && head.header("transfer-encoding") == null) {
+        boolean framed = head.contentLength() >= 0 && head.header("transfer-encoding") == null;
+        if (framed && head.contentLength() <= BYTES_MAX) {
             return take(head.contentLength());
         }
-        take(BYTES_MAX);
+        // Too long or without an end: the connection is lost anyway, and nobody reads the text of a success.
+        if (head.status() >= 300) {
+            take(BYTES_MAX);
+        }
         return false;
     }
 

@@ -1,22 +1,23 @@
 package io.postroom.sink.webhook;
 
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.Key;
 import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
-/** A server's key with a certificate that it signed itself, made by the JDK's keytool when a test first asks for it. */
+/** A server's certificate from an authority of the tests' own, made by the JDK's keytool when first asked for. */
 final class Certificate {
-    private static final String PASSWORD = "changeit";
-    private static final Map<String, Certificate> MADE = new ConcurrentHashMap<>();
+    private static final char[] PASSWORD = "changeit".toCharArray();
 
     private final KeyStore keys;
 
@@ -26,72 +27,128 @@ final class Certificate {
 
     /** Good for hooks.example.com and 127.0.0.1. */
     static Certificate trusted() {
-        return made("-ext", "san=dns:hooks.example.com,ip:127.0.0.1", "-validity", "30");
+        return Good.CERTIFICATE;
     }
 
     static Certificate expired() {
-        return made("-ext", "san=dns:hooks.example.com", "-startdate", "-10d", "-validity", "5");
+        return issue("san=dns:hooks.example.com", "-10d");
     }
 
     static Certificate notYetValid() {
-        return made("-ext", "san=dns:hooks.example.com", "-startdate", "+10d", "-validity", "5");
+        return issue("san=dns:hooks.example.com", "+10d");
     }
 
     static Certificate forAnotherHost() {
-        return made("-ext", "san=dns:other.example.com,ip:127.0.0.1", "-validity", "30");
+        return issue("san=dns:other.example.com,ip:127.0.0.1", "-1d");
     }
 
-    private static Certificate made(String... options) {
-        return MADE.computeIfAbsent(String.join(" ", options), key -> {
-            try {
-                return make(options);
-            } catch (Exception e) {
-                throw new IllegalStateException(e);
-            }
-        });
-    }
-
-    private static Certificate make(String... options)
-            throws IOException, InterruptedException, GeneralSecurityException {
-        Path folder = Files.createTempDirectory("certificate");
-        Path file = folder.resolve("keys.p12");
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-alias",
-                "server"));
-        command.addAll(
-                List.of("-keyalg", "EC", "-groupname", "secp256r1", "-dname", "CN=test", "-storetype", "PKCS12"));
-        command.addAll(List.of("-keystore", file.toString(), "-storepass", PASSWORD));
-        command.addAll(List.of(options));
-        Process keytool = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(keytool.getInputStream().readAllBytes());
-        if (keytool.waitFor() != 0) {
-            throw new IOException(output);
-        }
-        KeyStore keys = KeyStore.getInstance("PKCS12");
-        try (InputStream in = Files.newInputStream(file)) {
-            keys.load(in, PASSWORD.toCharArray());
-        }
-        Files.delete(file);
-        Files.delete(folder);
-        return new Certificate(keys);
+    /** What a client has to trust to trust these certificates. */
+    static KeyStore authority() throws GeneralSecurityException, IOException {
+        KeyStore trust = KeyStore.getInstance("PKCS12");
+        trust.load(null, null);
+        trust.setCertificateEntry("authority", Authority.get().getCertificate("authority"));
+        return trust;
     }
 
     /** For a server that shows this certificate. */
     SSLContext context() throws GeneralSecurityException {
         KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-        factory.init(keys, PASSWORD.toCharArray());
+        factory.init(keys, PASSWORD);
         SSLContext context = SSLContext.getInstance("TLS");
         context.init(factory.getKeyManagers(), null, null);
         return context;
     }
 
-    /** For a client that trusts this certificate. */
-    KeyStore authority() throws GeneralSecurityException, IOException {
-        KeyStore trust = KeyStore.getInstance("PKCS12");
-        trust.load(null, null);
-        trust.setCertificateEntry("server", keys.getCertificate("server"));
-        return trust;
+    /** Issues a certificate for five days from the given one on. */
+    private static Certificate issue(String names, String start) {
+        try {
+            KeyStore made = Authority.get();
+            String pem = Authority.keytool(
+                    "-gencert",
+                    "-alias",
+                    "authority",
+                    "-infile",
+                    Authority.REQUEST.toString(),
+                    "-rfc",
+                    "-ext",
+                    names,
+                    "-startdate",
+                    start,
+                    "-validity",
+                    "5");
+            java.security.cert.Certificate certificate = CertificateFactory.getInstance("X.509")
+                    .generateCertificate(new ByteArrayInputStream(pem.getBytes(StandardCharsets.US_ASCII)));
+            Key key = made.getKey("server", PASSWORD);
+            KeyStore keys = KeyStore.getInstance("PKCS12");
+            keys.load(null, null);
+            keys.setKeyEntry("server", key, PASSWORD, new java.security.cert.Certificate[] {
+                certificate, made.getCertificate("authority")
+            });
+            return new Certificate(keys);
+        } catch (IOException | InterruptedException | GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Made once, when first needed. */
+    private static final class Good {
+        private static final Certificate CERTIFICATE = issue("san=dns:hooks.example.com,ip:127.0.0.1", "-1d");
+    }
+
+    /** The authority's and the server's keys, and the server's request, in files that go away with the process. */
+    private static final class Authority {
+        private static final Path FOLDER;
+        private static final Path KEYS;
+        private static final Path REQUEST;
+
+        static {
+            try {
+                FOLDER = Files.createTempDirectory("certificate");
+                KEYS = FOLDER.resolve("keys.p12");
+                REQUEST = FOLDER.resolve("server.csr");
+                FOLDER.toFile().deleteOnExit();
+                KEYS.toFile().deleteOnExit();
+                REQUEST.toFile().deleteOnExit();
+                keytool(
+                        "-genkeypair",
+                        "-alias",
+                        "authority",
+                        "-keyalg",
+                        "EC",
+                        "-dname",
+                        "CN=authority",
+                        "-ext",
+                        "bc:c");
+                keytool("-genkeypair", "-alias", "server", "-keyalg", "EC", "-dname", "CN=server");
+                keytool("-certreq", "-alias", "server", "-file", REQUEST.toString());
+            } catch (IOException | InterruptedException e) {
+                throw new ExceptionInInitializerError(e);
+            }
+        }
+
+        private static KeyStore get() throws GeneralSecurityException, IOException {
+            KeyStore keys = KeyStore.getInstance("PKCS12");
+            try (InputStream in = Files.newInputStream(KEYS)) {
+                keys.load(in, PASSWORD);
+            }
+            return keys;
+        }
+
+        private static String keytool(String... options) throws IOException, InterruptedException {
+            List<String> command = new ArrayList<>();
+            command.add(
+                    Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+            command.addAll(List.of(options));
+            command.addAll(
+                    List.of("-keystore", KEYS.toString(), "-storetype", "PKCS12", "-storepass", new String(PASSWORD)));
+            Process keytool = new ProcessBuilder(command)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            String output = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (keytool.waitFor() != 0) {
+                throw new IOException("keytool failed: " + output);
+            }
+            return output;
+        }
     }
 }

@@ -18,11 +18,10 @@ class CloudEventContractTest extends SinkContract {
 
     @BeforeEach
     void open() throws Exception {
-        Certificate certificate = Certificate.trusted();
-        receiver = new Receiver(certificate.context());
+        receiver = new Receiver(Certificate.trusted().context());
         sink = Sending.local("https://hooks.example.com:" + receiver.port() + "/hook")
                 .resolver(Names.of("hooks.example.com", "127.0.0.1"))
-                .trustStore(certificate.authority())
+                .trustStore(Certificate.authority())
                 .cloudEvents("/orders")
                 .build();
     }

@@ -1,0 +1,161 @@
+package io.postroom.sink.webhook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.relay.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The table in README.md, row by row, against a real server. */
+class OutcomeTableTest {
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| ([0-9 -]+) \\| (\\w+) \\|.*$");
+    private static final Map<String, Class<? extends Outcome>> OUTCOMES = Map.of(
+            "accepted", Outcome.Accepted.class,
+            "retry", Outcome.Retry.class,
+            "rejected", Outcome.Rejected.class,
+            "unavailable", Outcome.Unavailable.class,
+            "disabled", Outcome.Unavailable.class);
+    private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
+
+    private Receiver receiver;
+    private WebhookSink sink;
+
+    /** The statuses of a row and its outcome. */
+    record Row(List<Integer> statuses, String outcome) {}
+
+    @BeforeEach
+    void open() throws Exception {
+        receiver = new Receiver();
+        sink = Sending.local(receiver.url("/"))
+                .clock(Clock.fixed(NOW, ZoneOffset.UTC))
+                .build();
+    }
+
+    @AfterEach
+    void close() {
+        sink.close();
+        receiver.close();
+    }
+
+    static List<Row> rows() throws IOException {
+        return ROW.matcher(Files.readString(Path.of("README.md")))
+                .results()
+                .map(OutcomeTableTest::row)
+                .toList();
+    }
+
+    private static Row row(MatchResult row) {
+        List<Integer> statuses = Stream.of(row.group(1).split(" "))
+                .flatMapToInt(part -> {
+                    String[] ends = part.split("-");
+                    return IntStream.rangeClosed(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]));
+                })
+                .boxed()
+                .toList();
+        return new Row(statuses, row.group(2));
+    }
+
+    private static String expected(int status) throws IOException {
+        return rows().stream()
+                .filter(row -> row.statuses.contains(status))
+                .findFirst()
+                .map(Row::outcome)
+                .orElseThrow(() -> new AssertionError("no row for " + status));
+    }
+
+    @ParameterizedTest
+    @MethodSource("rows")
+    void everyRowIsTrue(Row row) throws Exception {
+        for (int status : row.statuses) {
+            receiver.answer(Receiver.Answer.of(status));
+            Outcome outcome = Sending.send(sink);
+            assertThat(outcome).as("answer to %d", status).isInstanceOf(OUTCOMES.get(expected(status)));
+            assertThat(sink.disabledSince().isPresent())
+                    .isEqualTo(expected(status).equals("disabled"));
+            sink.enable();
+        }
+    }
+
+    @Test
+    void theTableNamesEveryStatus() throws IOException {
+        for (int status = 200; status < 1_000; status++) {
+            assertThat(expected(status)).isIn(OUTCOMES.keySet());
+        }
+    }
+
+    @Test
+    void aBodyThatSaysErrorIsASuccessWithStatus200() throws Exception {
+        receiver.answer(new Receiver.Answer(200, Map.of(), "{\"error\":true}"));
+        assertThat(Sending.send(sink)).isInstanceOf(Outcome.Accepted.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "429 | 30                            | PT30S",
+                "503 | 0                             | ",
+                "503 | Sun, 01 Mar 2026 12:01:30 GMT | PT1M30S",
+                "503 | Sun, 01 Mar 2026 11:00:00 GMT | ",
+                "502 | 999999999999999999999999      | PT1H",
+                "504 | Tue, 31 Dec 2999 23:59:59 GMT | PT1H",
+                "503 | soon                          | ",
+                "503 | -5                            | ",
+                "500 | 7                             | PT7S",
+                "425 | 1                             | PT1S",
+                "307 | 9                             | PT9S"
+            })
+    void honoursRetryAfterUpToTheLimit(int status, String header, @Nullable Duration after) throws Exception {
+        receiver.answer(Receiver.Answer.of(status, "Retry-After", header));
+        Outcome outcome = Sending.send(sink);
+        Duration asked = outcome instanceof Outcome.Unavailable unavailable
+                ? unavailable.after()
+                : ((Outcome.Retry) outcome).after();
+        assertThat(asked).isEqualTo(after);
+    }
+
+    @Test
+    void gonePausesTheEndpointUntilItIsEnabled() throws Exception {
+        receiver.answer(Receiver.Answer.of(410));
+        assertThat(Sending.send(sink)).isInstanceOf(Outcome.Unavailable.class);
+        assertThat(sink.disabledSince()).contains(NOW);
+
+        receiver.answer(Receiver.Answer.of(204));
+        Outcome paused = Sending.send(sink);
+        assertThat(paused).isInstanceOf(Outcome.Unavailable.class);
+        assertThat(Sending.reason(paused)).contains("disabled since it answered 410 at 2026-03-01T12:00:00Z");
+        assertThat(receiver.requests()).hasSize(1);
+
+        sink.enable();
+        assertThat(Sending.send(sink)).isInstanceOf(Outcome.Accepted.class);
+        assertThat(sink.disabledSince()).isEmpty();
+    }
+
+    @Test
+    void followsNoRedirect() throws Exception {
+        try (Receiver elsewhere = new Receiver()) {
+            receiver.answer(Receiver.Answer.of(307, "Location", elsewhere.url("/")));
+            Outcome outcome = Sending.send(sink);
+            assertThat(Sending.reason(outcome)).contains("answered 307, and redirects are not followed");
+            assertThat(elsewhere.requests()).isEmpty();
+        }
+    }
+}
