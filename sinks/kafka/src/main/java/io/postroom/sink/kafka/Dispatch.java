@@ -10,8 +10,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,17 +21,19 @@ import org.slf4j.LoggerFactory;
 /**
  * Hands records to the producer without making a lane wait, and makes a new producer when one is spent.
  *
- * <p>{@code KafkaProducer.send} waits for a topic it does not know and for room in its buffer. A record that would have to wait
- * is left to one thread, the opener, which may. It makes and closes producers too, so that there is never more than one.
- * Safe for use by many threads.
+ * <p>What the producer does not take at once, because it does not know the topic or has no room, is left to one thread, the
+ * opener, which asks again for as long as a message may wait. It makes and closes producers too, so that there is never more
+ * than one. Safe for use by many threads.
  */
 final class Dispatch {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatch.class);
     private static final Duration CLOSE_MAX = Duration.ofSeconds(10);
+    private static final Duration PAUSE = Duration.ofMillis(5);
     private static final int WAITING_MAX = 10_000;
 
     private final Map<String, Object> settings;
     private final TopicTemplate template;
+    private final Duration waitMax;
     private final ExecutorService opener = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "postroom-kafka-opener");
         thread.setDaemon(true);
@@ -45,17 +49,16 @@ final class Dispatch {
     private int waitingCount;
     private boolean closed;
 
-    Dispatch(Map<String, Object> settings, TopicTemplate template) {
+    Dispatch(Map<String, Object> settings, TopicTemplate template, Duration waitMax) {
         this.settings = settings;
         this.template = template;
+        this.waitMax = waitMax;
     }
 
     CompletableFuture<Outcome> send(ProducerRecord<byte[], byte[]> record) {
         Sending sending = new Sending(record, new CompletableFuture<>());
         ProducerSession open = session;
-        if (open != null && open.isReadyFor(record)) {
-            send(open, sending);
-        } else {
+        if (open == null || open.isSpent() || !offer(open, sending)) {
             leaveToOpener(sending);
         }
         return sending.answer;
@@ -92,8 +95,8 @@ final class Dispatch {
         return template + " at " + settings.get(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG);
     }
 
-    private void send(ProducerSession open, Sending sending) {
-        open.send(sending.record, error -> {
+    private boolean offer(ProducerSession open, Sending sending) {
+        return open.offer(sending.record, error -> {
             if (error == null) {
                 sending.answer.complete(Outcome.accepted());
             } else {
@@ -143,7 +146,7 @@ final class Dispatch {
         try {
             ProducerSession open = openSession();
             try {
-                open.open(topic);
+                awaitTopic(open, topic);
                 sendAll(open, take(topic));
             } catch (RuntimeException e) {
                 Verdict verdict = Verdict.of(e, topic, template);
@@ -161,19 +164,43 @@ final class Dispatch {
         }
     }
 
+    private void awaitTopic(ProducerSession open, String topic) {
+        long start = System.nanoTime();
+        TimeoutException unknown = open.ask(topic);
+        while (unknown != null) {
+            if (isOver(start)) {
+                throw new TimeoutException("topic is not known after " + waitMax.toMillis() + " ms", unknown.getCause());
+            }
+            LockSupport.parkNanos(PAUSE.toNanos());
+            unknown = open.ask(topic);
+        }
+    }
+
     private void sendAll(ProducerSession open, List<Sending> all) {
-        Outcome away = null;
-        for (Sending sending : all) {
-            if (away != null) {
-                sending.answer.complete(away);
-                continue;
+        int sent = 0;
+        // Progress gives the next one its full time again; if there is none, the rest need not wait one after another.
+        while (sent < all.size() && awaitRoom(open, all.get(sent))) {
+            sent++;
+        }
+        Outcome full = Outcome.unavailable("could not write to Kafka: the producer's buffer has had no room for "
+                + waitMax.toMillis() + " ms; it will be sent again");
+        all.subList(sent, all.size()).forEach(sending -> sending.answer.complete(full));
+    }
+
+    private boolean awaitRoom(ProducerSession open, Sending sending) {
+        long start = System.nanoTime();
+        while (!offer(open, sending)) {
+            if (isOver(start)) {
+                return false;
             }
-            send(open, sending);
-            // An answer at once means that the buffer stayed full or the producer is spent; so it would be for the
-            // rest.
-            if (sending.answer.getNow(null) instanceof Outcome.Unavailable unavailable) {
-                away = unavailable;
-            }
+            LockSupport.parkNanos(PAUSE.toNanos());
+        }
+        return true;
+    }
+
+    private boolean isOver(long start) {
+        synchronized (waiting) {
+            return closed || System.nanoTime() - start >= waitMax.toNanos();
         }
     }
 

@@ -1,5 +1,7 @@
 package io.postroom.sink.kafka;
 
+import static java.util.Map.entry;
+
 import io.postroom.message.Envelope;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Sink;
@@ -27,10 +29,10 @@ public final class KafkaSink implements Sink {
     private final String source;
     private final Dispatch dispatch;
 
-    private KafkaSink(TopicTemplate template, String source, Map<String, Object> settings) {
+    private KafkaSink(TopicTemplate template, String source, Dispatch dispatch) {
         this.template = template;
         this.source = source;
-        dispatch = new Dispatch(settings, template);
+        this.dispatch = dispatch;
     }
 
     public static Builder builder() {
@@ -74,7 +76,7 @@ public final class KafkaSink implements Sink {
         private String source = "/postroom";
         private String compression = "none";
         private Duration deliveryTimeout = Duration.ofSeconds(120);
-        private Duration blockMax = Duration.ofSeconds(2);
+        private Duration waitMax = Duration.ofSeconds(2);
 
         private Builder() {}
 
@@ -118,8 +120,8 @@ public final class KafkaSink implements Sink {
         }
 
         /** How long a message waits for its topic to be known or for room in the buffer; two seconds unless given. */
-        public Builder blockMax(Duration blockMax) {
-            this.blockMax = blockMax;
+        public Builder waitMax(Duration waitMax) {
+            this.waitMax = waitMax;
             return this;
         }
 
@@ -134,18 +136,12 @@ public final class KafkaSink implements Sink {
             TopicTemplate template = TopicTemplate.parse(topic, problems);
             checkNames(problems);
             checkTime("deliveryTimeout", deliveryTimeout, problems);
-            checkTime("blockMax", blockMax, problems);
-            Map<String, String> own = Map.of(
-                    ProducerConfig.BOOTSTRAP_SERVERS_CONFIG,
-                    bootstrapServers,
-                    ProducerConfig.CLIENT_ID_CONFIG,
-                    "postroom-relay-" + node,
-                    ProducerConfig.COMPRESSION_TYPE_CONFIG,
-                    compression,
-                    ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
-                    Long.toString(deliveryTimeout.toMillis()),
-                    ProducerConfig.MAX_BLOCK_MS_CONFIG,
-                    Long.toString(blockMax.toMillis()));
+            checkTime("waitMax", waitMax, problems);
+            Map<String, String> own = Map.ofEntries(
+                    entry(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers),
+                    entry(ProducerConfig.CLIENT_ID_CONFIG, "postroom-relay-" + node),
+                    entry(ProducerConfig.COMPRESSION_TYPE_CONFIG, compression),
+                    entry(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, Long.toString(deliveryTimeout.toMillis())));
             // The producer judges values that are good by themselves; otherwise it would repeat what is said above.
             boolean sound = problems.isEmpty();
             Map<String, Object> settings = ProducerSettings.merge(own, properties, problems);
@@ -155,7 +151,7 @@ public final class KafkaSink implements Sink {
             if (!problems.isEmpty()) {
                 throw new IllegalArgumentException("could not build Kafka sink: " + String.join("; ", problems));
             }
-            return new KafkaSink(template, source, settings);
+            return new KafkaSink(template, source, new Dispatch(settings, template, waitMax));
         }
 
         private void checkNames(List<String> problems) {

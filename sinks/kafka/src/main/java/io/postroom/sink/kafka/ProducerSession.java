@@ -2,79 +2,64 @@ package io.postroom.sink.kafka;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.Metric;
-import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.errors.TimeoutException;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One producer, from its making until it is spent or closed, and what it can do without blocking.
+ * One producer, from its making until it is spent or closed.
  *
- * <p>Safe for use by many threads. {@link #open} and {@link #close} block; {@link #send} does not where {@link #isReadyFor}
- * said so, but for the rare race of two lanes for the last of the buffer, which is bounded by {@code max.block.ms}.
+ * <p>It runs with {@code max.block.ms} 0 and so refuses at once what it would otherwise wait for. Only making and closing it
+ * take time. Safe for use by many threads.
  */
 final class ProducerSession {
     private final Producer<byte[], byte[]> producer;
-    private final Metric bufferAvailable;
-    private final int batchBytes;
-    private final long topicIdleNanosMax;
-    private final Map<String, Long> openTopics = new ConcurrentHashMap<>();
     private final AtomicBoolean spent = new AtomicBoolean();
 
     /** Makes a producer; throws a KafkaException if, for instance, no broker's name can be resolved. */
     ProducerSession(Map<String, Object> settings) {
-        ProducerConfig config = new ProducerConfig(settings);
-        batchBytes = config.getInt(ProducerConfig.BATCH_SIZE_CONFIG);
-        // The producer forgets topics that it did not see for this long; half of it is safely before.
-        topicIdleNanosMax = Duration.ofMillis(config.getLong(ProducerConfig.METADATA_MAX_IDLE_CONFIG))
-                        .toNanos()
-                / 2;
         producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
-        bufferAvailable = producer.metrics().entrySet().stream()
-                .filter(metric -> metric.getKey().name().equals("buffer-available-bytes"))
-                .map(Map.Entry::getValue)
-                .findFirst()
-                .orElseThrow();
     }
 
-    /** Whether {@link #send} would take the record without waiting for the broker. */
-    boolean isReadyFor(ProducerRecord<byte[], byte[]> record) {
-        Long lastUsed = openTopics.get(record.topic());
-        return !spent.get()
-                && lastUsed != null
-                && System.nanoTime() - lastUsed < topicIdleNanosMax
-                && (double) bufferAvailable.metricValue() > batchBytes + bytes(record);
-    }
-
-    /** Waits until the producer knows the topic; throws what it waited for in vain. */
-    void open(String topic) {
-        producer.partitionsFor(topic);
-        openTopics.put(topic, System.nanoTime());
-    }
-
-    /** Hands the record to the producer; the answer is null or the error, and is given exactly once and not by a throw. */
-    void send(ProducerRecord<byte[], byte[]> record, Consumer<@Nullable Exception> answer) {
-        openTopics.replace(record.topic(), System.nanoTime());
+    /** Null if the producer knows the topic; otherwise it begins to ask the broker, and the cause says what it heard so far. */
+    @Nullable
+    TimeoutException ask(String topic) {
         try {
-            producer.send(record, (metadata, error) -> {
-                if (error != null) {
-                    // Who comes next finds out on the thread that may block whether the topic is still there.
-                    openTopics.remove(record.topic());
-                }
-                answer.accept(error);
-            });
+            producer.partitionsFor(topic);
+            return null;
+        } catch (TimeoutException e) {
+            return e;
+        }
+    }
+
+    /**
+     * Hands the record to the producer, or returns false: it does not know the topic or has no room, and there will be no
+     * answer. The answer is null or an error and may come before this method returns. Nothing is thrown.
+     */
+    boolean offer(ProducerRecord<byte[], byte[]> record, Consumer<@Nullable Exception> answer) {
+        Handover handover = new Handover(answer);
+        try {
+            // A copy: the producer locks the headers of what it takes, even if it has no room for it.
+            producer.send(
+                    new ProducerRecord<>(
+                            record.topic(),
+                            null,
+                            null,
+                            record.key(),
+                            record.value(),
+                            new RecordHeaders(record.headers())),
+                    (metadata, error) -> handover.complete(error));
         } catch (RuntimeException e) {
             // The producer throws what is not the broker's answer and then never calls back.
-            openTopics.remove(record.topic());
             answer.accept(e);
         }
+        return handover.end();
     }
 
     /** Marks this producer as one that can send no more; true if it was not marked before. */
@@ -92,12 +77,31 @@ final class ProducerSession {
         producer.close(timeout);
     }
 
-    private static long bytes(ProducerRecord<byte[], byte[]> record) {
-        long bytes = record.key().length + record.value().length;
-        for (Header header : record.headers()) {
-            // A character may take three bytes in UTF-8, and lengths and framing a few more.
-            bytes += 3L * header.key().length() + header.value().length + 10;
+    /** Tells a timeout inside the call of send, which means a full buffer or an unknown topic, from one of the delivery. */
+    private static final class Handover {
+        private final Consumer<@Nullable Exception> answer;
+        private final Thread caller = Thread.currentThread();
+
+        /** Both are used by the caller's thread only. */
+        private boolean sending = true;
+
+        private boolean refused;
+
+        Handover(Consumer<@Nullable Exception> answer) {
+            this.answer = answer;
         }
-        return bytes + 100;
+
+        void complete(@Nullable Exception error) {
+            if (error instanceof TimeoutException && Thread.currentThread() == caller && sending) {
+                refused = true;
+            } else {
+                answer.accept(error);
+            }
+        }
+
+        boolean end() {
+            sending = false;
+            return !refused;
+        }
     }
 }

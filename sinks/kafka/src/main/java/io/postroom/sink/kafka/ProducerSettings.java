@@ -42,7 +42,9 @@ final class ProducerSettings {
             entry(ProducerConfig.CLIENT_ID_CONFIG, "use node"),
             entry(ProducerConfig.COMPRESSION_TYPE_CONFIG, "use compression"),
             entry(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, "use deliveryTimeout"),
-            entry(ProducerConfig.MAX_BLOCK_MS_CONFIG, "use blockMax"));
+            entry(
+                    ProducerConfig.MAX_BLOCK_MS_CONFIG,
+                    "the sink sets 0, since no lane may wait for Kafka; use waitMax"));
 
     private ProducerSettings() {}
 
@@ -69,6 +71,7 @@ final class ProducerSettings {
         settings.put(ProducerConfig.ACKS_CONFIG, "all");
         settings.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true");
         settings.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, "5");
+        settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "0");
         settings.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
         settings.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
         settings.putAll(own);

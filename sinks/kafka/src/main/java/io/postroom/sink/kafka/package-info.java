@@ -5,9 +5,10 @@
  *
  * <ol>
  *   <li>{@link io.postroom.sink.kafka.TopicTemplate} names the topic; a message that fits no topic name is rejected.
- *   <li>If the producer knows the topic and has room, the lane's own thread hands the record over, which does not block.
- *   <li>Otherwise the record waits for the one thread that may block: it makes the producer, asks for the topic and then sends
- *       all that waits for it. Order per key needs no care here, since a lane sends one message of a key at a time.
+ *   <li>The lane's own thread offers the record to the producer, which takes it or refuses it at once.
+ *   <li>A refused record, whose topic is not known or for which there is no room, is left to a thread that asks again for a
+ *       while and then sends all that waits for the topic. Order per key needs no care here, since a lane sends one message of
+ *       a key at a time.
  *   <li>The broker's answer, or the producer's error, becomes an outcome in {@link io.postroom.sink.kafka.Verdict}.
  *   <li>A producer in a state it cannot leave is closed and replaced before anything else is sent.
  * </ol>

@@ -40,7 +40,7 @@ class KafkaSinkContractTest extends SinkContract {
                 .bootstrapServers(broker.bootstrapServers())
                 .topic("contract")
                 .deliveryTimeout(Duration.ofSeconds(2))
-                .blockMax(Duration.ofSeconds(1))
+                .waitMax(Duration.ofSeconds(1))
                 .property("ssl.truststore.password", PASSWORD)
                 .build();
     }

@@ -4,137 +4,76 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.postroom.relay.Outcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Set;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.apache.kafka.clients.producer.BufferExhaustedException;
-import org.apache.kafka.common.InvalidRecordException;
-import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.errors.ClusterAuthorizationException;
-import org.apache.kafka.common.errors.DisconnectException;
-import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.InvalidPidMappingException;
-import org.apache.kafka.common.errors.InvalidProducerEpochException;
-import org.apache.kafka.common.errors.InvalidTimestampException;
-import org.apache.kafka.common.errors.InvalidTopicException;
-import org.apache.kafka.common.errors.KafkaStorageException;
 import org.apache.kafka.common.errors.LeaderNotAvailableException;
 import org.apache.kafka.common.errors.NetworkException;
-import org.apache.kafka.common.errors.NotEnoughReplicasAfterAppendException;
-import org.apache.kafka.common.errors.NotEnoughReplicasException;
-import org.apache.kafka.common.errors.NotLeaderOrFollowerException;
-import org.apache.kafka.common.errors.OutOfOrderSequenceException;
-import org.apache.kafka.common.errors.PolicyViolationException;
-import org.apache.kafka.common.errors.ProducerFencedException;
-import org.apache.kafka.common.errors.RecordBatchTooLargeException;
-import org.apache.kafka.common.errors.RecordTooLargeException;
-import org.apache.kafka.common.errors.SaslAuthenticationException;
-import org.apache.kafka.common.errors.SerializationException;
-import org.apache.kafka.common.errors.SslAuthenticationException;
 import org.apache.kafka.common.errors.TimeoutException;
-import org.apache.kafka.common.errors.TopicAuthorizationException;
-import org.apache.kafka.common.errors.UnknownProducerIdException;
-import org.apache.kafka.common.errors.UnknownServerException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
-import org.apache.kafka.common.errors.UnsupportedVersionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The rows of the README's table, with those that a broker can hardly be made to produce. */
 class VerdictTest {
+    private static final Path README = Path.of("README.md");
+    private static final Pattern NAME = Pattern.compile("`([A-Za-z]+Exception)`");
+    private static final List<String> PACKAGES = List.of(
+            "org.apache.kafka.common.errors.",
+            "org.apache.kafka.common.",
+            "org.apache.kafka.clients.producer.",
+            "java.lang.");
 
-    static Stream<Arguments> rejected() {
-        return Stream.of(
-                arguments(new RecordTooLargeException("x")),
-                arguments(new SerializationException("x")),
-                arguments(new InvalidTopicException("x")),
-                arguments(new InvalidRecordException("x")),
-                arguments(new InvalidTimestampException("x")),
-                arguments(new PolicyViolationException("x")));
+    /** What the README's words mean, for a sink with one topic and for one with a template. */
+    private static final Map<String, List<Class<? extends Outcome>>> OUTCOMES = Map.of(
+            "rejected", List.of(Outcome.Rejected.class, Outcome.Rejected.class),
+            "retry", List.of(Outcome.Retry.class, Outcome.Retry.class),
+            "unavailable", List.of(Outcome.Unavailable.class, Outcome.Unavailable.class),
+            "unavailable if all messages go to one topic, else retry",
+                    List.of(Outcome.Unavailable.class, Outcome.Retry.class));
+
+    /** The rows of the README's table: an error, the outcome and what becomes of the producer. */
+    static Stream<Arguments> readme() throws IOException {
+        return Files.readAllLines(README).stream()
+                .filter(line -> line.startsWith("| `") && line.contains("Exception`"))
+                .map(line -> line.split("\\s*\\|\\s*"))
+                .flatMap(cells ->
+                        NAME.matcher(cells[1]).results().map(name -> arguments(name.group(1), cells[2], cells[3])));
     }
 
     @ParameterizedTest
-    @MethodSource
-    void rejected(Exception error) {
-        Verdict verdict = verdict(error, "events.{aggregateType}");
-        assertThat(verdict.outcome()).isInstanceOf(Outcome.Rejected.class);
-        assertThat(verdict.producerSpent()).isFalse();
-    }
-
-    static Stream<Arguments> unavailable() {
-        return Stream.of(
-                arguments(new TimeoutException("x")),
-                arguments(new TimeoutException("x", new LeaderNotAvailableException("x"))),
-                arguments(new BufferExhaustedException("x")),
-                arguments(new NetworkException("x")),
-                arguments(DisconnectException.INSTANCE),
-                arguments(new NotEnoughReplicasException("x")),
-                arguments(new NotEnoughReplicasAfterAppendException("x")),
-                arguments(new NotLeaderOrFollowerException("x")),
-                arguments(new KafkaStorageException("x")),
-                arguments(new SaslAuthenticationException("x")),
-                arguments(new SslAuthenticationException("x")));
-    }
-
-    @ParameterizedTest
-    @MethodSource
-    void unavailable(Exception error) {
-        Verdict verdict = verdict(error, "events.{aggregateType}");
-        assertThat(verdict.outcome()).isInstanceOf(Outcome.Unavailable.class);
-        assertThat(verdict.producerSpent()).isFalse();
+    @MethodSource("readme")
+    void judgesErrorsAsTheReadmeSays(String name, String outcome, String producer) throws Exception {
+        RuntimeException error = error(name);
+        assertThat(OUTCOMES).containsKey(outcome);
+        assertThat(producer).isIn("kept", "replaced");
+        Verdict single = verdict(error, "orders");
+        Verdict many = verdict(error, "events.{aggregateType}");
+        assertThat(List.of(single.outcome().getClass(), many.outcome().getClass()))
+                .isEqualTo(OUTCOMES.get(outcome));
+        assertThat(single.producerSpent()).isEqualTo(producer.equals("replaced"));
+        assertThat(many.producerSpent()).isEqualTo(producer.equals("replaced"));
+        // An InterruptException interrupts the thread that makes it.
+        assertThat(Thread.interrupted()).isEqualTo(name.equals("InterruptException"));
     }
 
     @Test
-    void unavailableWhenTheLaneIsInterrupted() {
-        Verdict verdict = verdict(new InterruptException(new InterruptedException()), "orders");
-        assertThat(Thread.interrupted()).isTrue();
-        assertThat(verdict.outcome()).isInstanceOf(Outcome.Unavailable.class);
-        assertThat(verdict.producerSpent()).isFalse();
-    }
-
-    static Stream<Arguments> unavailableWithANewProducer() {
-        return Stream.of(
-                arguments(new ProducerFencedException("x")),
-                arguments(new InvalidProducerEpochException("x")),
-                arguments(new OutOfOrderSequenceException("x")),
-                arguments(new UnknownProducerIdException("x")),
-                arguments(new InvalidPidMappingException("x")),
-                arguments(new UnsupportedVersionException("x")),
-                arguments(new ClusterAuthorizationException("x")),
-                arguments(new IllegalStateException("x")));
-    }
-
-    @ParameterizedTest
-    @MethodSource
-    void unavailableWithANewProducer(Exception error) {
-        Verdict verdict = verdict(error, "events.{aggregateType}");
-        assertThat(verdict.outcome()).isInstanceOf(Outcome.Unavailable.class);
-        assertThat(verdict.producerSpent()).isTrue();
-    }
-
-    static Stream<Arguments> unavailableOrRetryByTheNumberOfTopics() {
-        return Stream.of(
-                arguments(new UnknownTopicOrPartitionException("x")),
-                arguments(new TimeoutException("x", new UnknownTopicOrPartitionException("x"))),
-                arguments(new TopicAuthorizationException(Set.of("orders"))));
-    }
-
-    @ParameterizedTest
-    @MethodSource
-    void unavailableOrRetryByTheNumberOfTopics(Exception error) {
-        assertThat(verdict(error, "orders").outcome()).isInstanceOf(Outcome.Unavailable.class);
-        assertThat(verdict(error, "events.{aggregateType}").outcome()).isInstanceOf(Outcome.Retry.class);
+    void readsTheWholeTable() throws IOException {
+        assertThat(readme()).hasSizeGreaterThanOrEqualTo(30);
     }
 
     @Test
-    void retryForWhateverElseThereIs() {
-        assertThat(verdict(new UnknownServerException("x"), "orders")).satisfies(VerdictTest::isRetry);
-        assertThat(verdict(new RecordBatchTooLargeException("x"), "orders")).satisfies(VerdictTest::isRetry);
-        Verdict bare = verdict(new KafkaException("x"), "orders");
-        assertThat(bare.outcome()).isInstanceOf(Outcome.Retry.class);
-        assertThat(bare.producerSpent()).isTrue();
+    void tellsAMissingTopicFromADeadBrokerWhenItWaitedInVain() {
+        TimeoutException missing = new TimeoutException("late", new UnknownTopicOrPartitionException("missing"));
+        assertThat(verdict(missing, "events.{aggregateType}").outcome()).isInstanceOf(Outcome.Retry.class);
+        TimeoutException leaderless = new TimeoutException("late", new LeaderNotAvailableException("election"));
+        assertThat(verdict(leaderless, "events.{aggregateType}").outcome()).isInstanceOf(Outcome.Unavailable.class);
     }
 
     @Test
@@ -146,9 +85,16 @@ class VerdictTest {
                 .isEqualTo("TimeoutException: late (NetworkException: cut)");
     }
 
-    private static void isRetry(Verdict verdict) {
-        assertThat(verdict.outcome()).isInstanceOf(Outcome.Retry.class);
-        assertThat(verdict.producerSpent()).isFalse();
+    private static RuntimeException error(String name) throws Exception {
+        for (String from : PACKAGES) {
+            try {
+                Class<?> type = Class.forName(from + name);
+                return (RuntimeException) type.getConstructor(String.class).newInstance("x");
+            } catch (ClassNotFoundException e) {
+                // Then it is in another package.
+            }
+        }
+        throw new IllegalArgumentException(name + " of the README is no error that Kafka has");
     }
 
     private static Verdict verdict(Exception error, String template) {

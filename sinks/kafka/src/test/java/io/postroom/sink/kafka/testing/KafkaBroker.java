@@ -127,7 +127,8 @@ public final class KafkaBroker implements AutoCloseable {
 
     /** What the topic holds now, by partition and offset, with values read by the given deserializer. */
     public <V> List<ConsumerRecord<byte[], V>> read(String topic, Deserializer<V> values) {
-        Map<String, Object> consumer = Map.of("bootstrap.servers", bootstrapServers());
+        // The last fetch finds nothing; it need not wait for more to come.
+        Map<String, Object> consumer = Map.of("bootstrap.servers", bootstrapServers(), "fetch.max.wait.ms", 20);
         try (KafkaConsumer<byte[], V> reader = new KafkaConsumer<>(consumer, new ByteArrayDeserializer(), values)) {
             List<TopicPartition> partitions = reader.partitionsFor(topic, DEADLINE).stream()
                     .map(info -> new TopicPartition(topic, info.partition()))
