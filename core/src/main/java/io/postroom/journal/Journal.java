@@ -24,6 +24,9 @@ public final class Journal {
     /** How many messages one stamp's transaction takes on. */
     private static final int STAMP_MAX = 20_000;
 
+    /** How many positions one read looks at at most. */
+    private static final int REACH_MAX = 20_000;
+
     private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
 
     private final Database database;
@@ -122,7 +125,7 @@ public final class Journal {
 
     /** Reads one lane's next messages, bounded by count and by bytes; the first message is read whatever its size. */
     public Batch read(Lane lane, LanePosition from, int messagesMax, long bytesMax) {
-        Head end = head;
+        Head end = reach(lane, from, messagesMax);
         if (from.position() >= end.position()) {
             return new Batch(List.of(), from);
         }
@@ -134,6 +137,13 @@ public final class Journal {
             return new Batch(
                     taken.isEmpty() ? List.of() : items(taken, table.readMessages(tx, taken, lane.filter())), next);
         });
+    }
+
+    /** How far to look in one go: a bound on what the worst of plans could sort, even in a table without statistics. */
+    private Head reach(Lane lane, LanePosition from, int messagesMax) {
+        Head end = head;
+        long span = Math.min((long) messagesMax * lane.lanes(), REACH_MAX);
+        return end.position() - from.position() <= span ? end : new Head(from.position() + span, end.day());
     }
 
     private static List<Batch.Item> items(List<JournalTable.Entry> entries, Map<Long, JournalTable.Due> messages) {

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** The journal: one method per statement, no decisions. */
 final class JournalTable {
@@ -107,8 +109,6 @@ final class JournalTable {
     private static Message message(ResultSet row) throws SQLException {
         long aggregateVersion = row.getLong(6);
         Long version = row.wasNull() ? null : aggregateVersion;
-        long availableAt = row.getLong(12);
-        Instant available = row.wasNull() ? null : instant(availableAt);
         return new Message(
                 Objects.requireNonNull(row.getObject(2, UUID.class)),
                 row.getString(3),
@@ -119,12 +119,13 @@ final class JournalTable {
                 row.getInt(8),
                 row.getString(9),
                 HeaderText.read(row.getString(10)),
-                instant(row.getLong(11)),
-                available);
+                Objects.requireNonNull(instant(row, 11)),
+                instant(row, 12));
     }
 
-    private static Instant instant(long micros) {
-        return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+    private static @Nullable Instant instant(ResultSet row, int column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
     }
 
     Optional<Head> positionAt(Connection tx, Instant at) {

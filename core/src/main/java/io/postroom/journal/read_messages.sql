@@ -1,10 +1,9 @@
 -- Read the wide rows of some journal entries, those that a subscription wants. No order: the caller has it.
 --   :seqs bigint[]   :first_day date   :last_day date, the outbox days of these entries
 --   :aggregate_types text[]?   :event_types text[]?   :tenants text[]?
--- Partitions are pruned once for the batch, not once for each row as in a join. Index: outbox_seq (seq, day).
+-- Partitions are pruned once for the batch, not once for each row as in a join. Index: outbox_seq (seq).
 select seq, id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version, payload, headers,
-       (extract(epoch from occurred_at) * 1000000)::bigint as occurred_at,
-       (extract(epoch from available_at) * 1000000)::bigint as available_at,
+       occurred_at, available_at,
        (extract(epoch from available_at - clock_timestamp()) * 1000000)::bigint as early
 from /*schema*/outbox
 where seq = any (:seqs) and day between :first_day and :last_day

@@ -1,6 +1,7 @@
 package io.postroom.message;
 
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -12,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The key of a message is its tenant, aggregate type and aggregate id; messages of one key arrive in the order in which
  * their transactions committed. The payload is JSON text and is delivered byte for byte as it was published. Messages are
- * immutable and may be shared between threads. {@link #toString} shows neither payload nor headers.
+ * immutable and may be shared between threads. Times are kept to the microsecond, as PostgreSQL keeps them. {@link #toString}
+ * shows neither payload nor headers.
  */
 public record Message(
         UUID id,
@@ -35,6 +37,8 @@ public record Message(
         Objects.requireNonNull(payload, "payload");
         Objects.requireNonNull(occurredAt, "occurredAt");
         headers = Map.copyOf(headers);
+        occurredAt = occurredAt.truncatedTo(ChronoUnit.MICROS);
+        availableAt = availableAt == null ? null : availableAt.truncatedTo(ChronoUnit.MICROS);
     }
 
     /** Starts a message about the aggregate that the caller's transaction changes. */

@@ -82,18 +82,25 @@ public final class MessageRules {
                 message,
                 "available-at-invalid",
                 "available at is " + message.availableAt() + ", the range is year 1 to 9999");
-        checkHeaders(message);
         PayloadRules.check(message);
+        checkHeaders(message);
     }
 
     private static void checkHeaders(Message message) {
         Map<String, String> headers = message.headers();
+        long total = headers.entrySet().stream()
+                .mapToLong(header -> jsonLength(header.getKey()) + jsonLength(header.getValue()) + 6L)
+                .sum();
+        checkThat(
+                total + 1 <= HEADERS_BYTES_MAX || headers.isEmpty(),
+                message,
+                "headers-too-large",
+                "headers are " + (total + 1) + " bytes as JSON, the limit is " + HEADERS_BYTES_MAX);
         checkThat(
                 headers.size() <= HEADERS_MAX,
                 message,
                 "headers-too-many",
                 "there are " + headers.size() + " headers, the limit is " + HEADERS_MAX);
-        long total = 0;
         for (Map.Entry<String, String> header : headers.entrySet()) {
             String name = header.getKey();
             checkThat(
@@ -115,13 +122,17 @@ public final class MessageRules {
                     message,
                     "header-value-too-large",
                     "header " + name + " is " + bytes + " bytes, the limit is " + HEADER_VALUE_BYTES_MAX);
-            total += name.length() + bytes + 6L;
         }
-        checkThat(
-                total <= HEADERS_BYTES_MAX,
-                message,
-                "headers-too-large",
-                "headers are " + total + " bytes, the limit is " + HEADERS_BYTES_MAX);
+    }
+
+    /** The size of a text within quotes, as {@link HeaderText} writes it. */
+    private static int jsonLength(String text) {
+        int escapes = 0;
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            escapes += c == '"' || c == '\\' ? 1 : c < 0x20 ? 5 : 0;
+        }
+        return utf8Length(text) + escapes;
     }
 
     static void checkThat(boolean holds, Message message, String code, String problem) {

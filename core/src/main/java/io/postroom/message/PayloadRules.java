@@ -17,13 +17,13 @@ import tools.jackson.core.json.JsonFactory;
  */
 final class PayloadRules {
     private static final int DEPTH_MAX = 100;
-    private static final int NUMBER_LENGTH_MAX = 400;
-    private static final double NUMBER_MAX = 1e308;
+    private static final int INTEGER_DIGITS_MAX = 308;
+    private static final int FRACTION_DIGITS_MAX = 400;
 
     private static final JsonFactory JSON = JsonFactory.builder()
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxNestingDepth(DEPTH_MAX)
-                    .maxNumberLength(NUMBER_LENGTH_MAX)
+                    .maxNumberLength(MessageRules.PAYLOAD_BYTES_MAX)
                     .maxStringLength(MessageRules.PAYLOAD_BYTES_MAX)
                     .maxNameLength(MessageRules.PAYLOAD_BYTES_MAX)
                     .maxDocumentLength(MessageRules.PAYLOAD_BYTES_MAX)
@@ -50,7 +50,7 @@ final class PayloadRules {
         try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), payload)) {
             walk(message, parser);
         } catch (StreamConstraintsException e) {
-            throw constraintBroken(message, e);
+            throw constraintBroken(message);
         } catch (JacksonException e) {
             throw notJson(message, e);
         }
@@ -90,24 +90,50 @@ final class PayloadRules {
     }
 
     private static void checkNumber(Message message, JsonParser parser) {
-        double value = Math.abs(Double.parseDouble(parser.getString()));
         MessageRules.checkThat(
-                value <= NUMBER_MAX,
+                isModest(parser.getString()),
                 message,
                 "payload-number-too-large",
-                "payload has a number beyond 1e308; send it as a string");
+                "payload has a number of more than " + INTEGER_DIGITS_MAX + " digits before or " + FRACTION_DIGITS_MAX
+                        + " after the decimal point; send it as a string");
     }
 
-    private static InvalidMessageException constraintBroken(Message message, StreamConstraintsException e) {
-        // The library says which constraint only in its text; depth is told from the rest by the constraint's own name.
-        boolean depth = String.valueOf(e.getOriginalMessage()).contains("nesting depth");
-        return depth
-                ? MessageRules.broken(
-                        message, "payload-too-deep", "payload is nested deeper than " + DEPTH_MAX + " levels")
-                : MessageRules.broken(
-                        message,
-                        "payload-number-too-large",
-                        "payload has a number longer than " + NUMBER_LENGTH_MAX + " digits; send it as a string");
+    /** Counts the digits the number would have without its exponent; never builds it, however long it is. */
+    private static boolean isModest(String number) {
+        int end = Math.max(number.indexOf('e'), number.indexOf('E'));
+        String mantissa = end < 0 ? number : number.substring(0, end);
+        long exponent = end < 0 ? 0 : exponent(number.substring(end + 1));
+        int point = mantissa.indexOf('.');
+        int fraction = point < 0 ? 0 : mantissa.length() - point - 1;
+        int firstDigit = firstNonZero(mantissa);
+        boolean zero = firstDigit < 0;
+        int integerEnd = point < 0 ? mantissa.length() : point;
+        // Digits before the point, as if the first digit that is not zero were the first of all.
+        long integer = integerEnd - firstDigit + (firstDigit > integerEnd ? 1 : 0) + exponent;
+        return fraction - exponent <= FRACTION_DIGITS_MAX && (zero || integer <= INTEGER_DIGITS_MAX);
+    }
+
+    private static int firstNonZero(String mantissa) {
+        for (int i = 0; i < mantissa.length(); i++) {
+            if (mantissa.charAt(i) >= '1' && mantissa.charAt(i) <= '9') {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** The exponent, or one that is out of every range if it has more digits than matter. */
+    private static long exponent(String text) {
+        boolean negative = text.startsWith("-");
+        String digits = text.replaceFirst("^[+-]?0*", "");
+        long value = digits.isEmpty() ? 0 : digits.length() > 9 ? Integer.MAX_VALUE : Long.parseLong(digits);
+        return negative ? -value : value;
+    }
+
+    private static InvalidMessageException constraintBroken(Message message) {
+        // Depth is the only constraint below the payload's own size, which was checked before.
+        return MessageRules.broken(
+                message, "payload-too-deep", "payload is nested deeper than " + DEPTH_MAX + " levels");
     }
 
     private static InvalidMessageException notJson(Message message, JacksonException e) {

@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 
@@ -29,6 +30,9 @@ public final class Outbox {
     /** How many messages one {@link #publishAll} takes. */
     public static final int BATCH_MAX = 10_000;
 
+    /** How many characters the payloads of one {@link #publishAll} have together. */
+    public static final long BATCH_CHARACTERS_MAX = 67_108_864;
+
     private final OutboxTable table;
     private final Telemetry telemetry;
     private final Runnable published;
@@ -42,39 +46,48 @@ public final class Outbox {
 
     /** Publishes one message and returns its id. */
     public UUID publish(Connection tx, Message message) {
-        if (message == null) {
-            throw new NullPointerException("message is null");
-        }
+        Objects.requireNonNull(message, "message is null");
         requireTransaction(tx);
-        Message traced = traced(message, TraceContext.headers());
-        MessageRules.check(traced);
+        MessageRules.check(message);
         try {
-            table.insert(tx, traced);
+            table.insert(tx, traced(message, TraceContext.headers()));
         } catch (DatabaseException e) {
             throw explained(e);
         }
         telemetry.published(1);
         published.run();
-        return traced.id();
+        return message.id();
     }
 
     /** Publishes a batch with one statement and returns the ids in the same order. Either all of it or nothing is inserted. */
     public List<UUID> publishAll(Connection tx, List<Message> messages) {
+        Objects.requireNonNull(messages, "messages is null");
         requireTransaction(tx);
-        if (messages.size() > BATCH_MAX) {
-            throw new InvalidMessageException(
-                    "outbox.batch-too-large",
-                    "could not publish messages: there are " + messages.size() + ", the limit is " + BATCH_MAX
-                            + " for one call; publish the rest with another call in the same transaction");
-        }
+        checkBatch(messages);
         if (messages.isEmpty()) {
             return List.of();
         }
         Map<String, String> trace = TraceContext.headers();
-        List<Message> traced =
-                messages.stream().map(message -> traced(message, trace)).toList();
+        try {
+            table.insertBatch(
+                    tx,
+                    messages.stream().map(message -> traced(message, trace)).toList());
+        } catch (DatabaseException e) {
+            throw explained(e);
+        }
+        telemetry.published(messages.size());
+        published.run();
+        return messages.stream().map(Message::id).toList();
+    }
+
+    private static void checkBatch(List<Message> messages) {
+        if (messages.size() > BATCH_MAX) {
+            throw batchTooLarge("there are " + messages.size() + ", the limit is " + BATCH_MAX + " for one call");
+        }
         Set<UUID> ids = new HashSet<>();
-        for (Message message : traced) {
+        long characters = 0;
+        for (int i = 0; i < messages.size(); i++) {
+            Message message = Objects.requireNonNull(messages.get(i), "message " + i + " of the batch is null");
             MessageRules.check(message);
             if (!ids.add(message.id())) {
                 throw new InvalidMessageException(
@@ -82,19 +95,25 @@ public final class Outbox {
                         "could not publish messages: id " + message.id()
                                 + " is there twice in one batch; give each message its own");
             }
+            characters += message.payload().length();
         }
-        try {
-            table.insertBatch(tx, traced);
-        } catch (DatabaseException e) {
-            throw explained(e);
+        if (characters > BATCH_CHARACTERS_MAX) {
+            throw batchTooLarge("their payloads have " + characters + " characters, the limit is "
+                    + BATCH_CHARACTERS_MAX + " for one call");
         }
-        telemetry.published(traced.size());
-        published.run();
-        return traced.stream().map(Message::id).toList();
     }
 
+    private static InvalidMessageException batchTooLarge(String fact) {
+        return new InvalidMessageException(
+                "outbox.batch-too-large",
+                "could not publish messages: " + fact + "; publish the rest with another call in the same transaction");
+    }
+
+    /** Checked before: the limits are the caller's, and a trace never makes a message fail. */
     private static Message traced(Message message, Map<String, String> trace) {
-        if (trace.isEmpty() || message.headers().containsKey("traceparent")) {
+        if (trace.isEmpty()
+                || message.headers().containsKey("traceparent")
+                || message.headers().containsKey("tracestate")) {
             return message;
         }
         Map<String, String> headers = new HashMap<>(message.headers());

@@ -26,15 +26,17 @@ create table /*schema*/daily_table (
 );
 
 -- Makes the partitions of every daily table from yesterday to today plus :lead_days, and says which ones are new.
--- Attaching takes SHARE UPDATE EXCLUSIVE on the parent, which readers and writers do not notice. Safe to run at any time, by
--- any number of nodes. Runs with its owner's rights, so that a relay needs none of them.
+-- Attaching takes SHARE UPDATE EXCLUSIVE on the parent, which readers and writers do not notice, and for a moment ACCESS
+-- EXCLUSIVE on the default partition. A transaction that has read the whole table (a dump, a report) holds a lock on that one,
+-- and everybody else would queue behind us: so we wait for it only shortly, leave the rest for the next run and say so in a
+-- warning. Safe to run at any time, by any number of nodes. Runs with its owner's rights, so that a relay needs none of them.
 create function /*schema*/keep_partitions(lead_days integer default 14)
     returns setof text
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
-    -- Attaching waits only for other changes of the table's structure; better to try again later than to wait for them.
-    set lock_timeout = '2s'
+    -- For another node that is making partitions; see below for the tables.
+    set lock_timeout = '10s'
 as
 $$
 declare
@@ -48,6 +50,7 @@ begin
             using errcode = '22023';
     end if;
     perform pg_advisory_xact_lock(hashtextextended('/*schema*/keep_partitions', 0));
+    perform set_config('lock_timeout', '200ms', true);
     for parent in
         select daily.name, daily.has_default, class.oid, namespace.nspname
         from /*schema*/daily_table as daily
@@ -75,6 +78,10 @@ begin
             exception
                 -- The default partition already has messages of that day: they stay there and are delivered from there.
                 when check_violation then null;
+                when lock_not_available then
+                    raise warning 'could not make partition %: somebody holds a lock on %_default; it will be tried again',
+                        partition, parent.name;
+                    exit;
             end;
         end loop;
     end loop;

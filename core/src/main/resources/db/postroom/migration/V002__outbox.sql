@@ -19,10 +19,13 @@ create table /*schema*/outbox (
     available_at      timestamptz,
     constraint outbox_names check (
         aggregate_type <> '' and aggregate_id <> '' and event_type <> '' and event_version > 0
-        and (tenant_id is null or tenant_id <> ''))
+        and (tenant_id is null or tenant_id <> '')),
+    -- A hand-written insert must not leave what no reader can read.
+    constraint outbox_headers check (json_typeof(headers) = 'object')
 ) partition by range (day);
 
-create unique index outbox_seq on /*schema*/outbox (seq, day);
+-- Not unique and without day: seq comes from its sequence alone, and an index that has day tempts the planner to walk all of it.
+create index outbox_seq on /*schema*/outbox (seq);
 create index outbox_xid on /*schema*/outbox (xid);
 
 insert into /*schema*/daily_table (name, has_default) values ('outbox', true);
@@ -78,13 +81,13 @@ begin
                         select item.value
                         from json_array_elements(case json_typeof(node.value) when 'array' then node.value end) as item
                     ) as child
+                    where json_typeof(child.value) in ('object', 'array')
                 )
                 select exists (
                     select 1
                     from node
-                    cross join lateral json_object_keys(case json_typeof(node.value) when 'object' then node.value end) as key
-                    group by node.value::text, key
-                    having count(*) > (select count(*) from node as same where same.value::text = node.value::text)
+                    where json_typeof(node.value) = 'object'
+                      and (select count(*) > count(distinct key) from json_object_keys(node.value) as key)
                 );
             end
         $sql$;
@@ -117,6 +120,10 @@ $$
 declare
     name_form  constant text    := '^[A-Za-z0-9][A-Za-z0-9_.:/-]*$';
     header_form constant text   := '^[A-Za-z0-9_.-]+$';
+    -- Not [[:cntrl:]]: what that means depends on the database's locale.
+    control    constant text    := '[\u0001-\u001f\u007f-\u009f]';
+    number_problem constant text :=
+        'payload has a number of more than 308 digits before or 400 after the decimal point; send it as a string';
     message_id uuid             := coalesce(id, /*schema*/time_ordered_id());
     payload_bytes integer       := octet_length(payload::text);
     code       text;
@@ -127,18 +134,19 @@ begin
     if aggregate_type is null or aggregate_type !~ name_form or length(aggregate_type) > 200 then
         code := 'message.aggregate-type-invalid';
         problem := format('aggregate type is %s, it must be 1 to 200 letters, digits or _ . : / -, beginning with a letter or digit',
-                          coalesce(quote_literal(left(aggregate_type, 60)), 'null'));
-    elsif aggregate_id is null or length(aggregate_id) not between 1 and 500 or aggregate_id ~ '[[:cntrl:]]' then
+                          coalesce(quote_literal(regexp_replace(left(aggregate_type, 60), control, '?', 'g')), 'null'));
+    elsif aggregate_id is null or length(aggregate_id) not between 1 and 500 or aggregate_id ~ control then
         code := 'message.aggregate-id-invalid';
         problem := format('aggregate id is %s, it must be 1 to 500 characters without control characters',
-                          coalesce(quote_literal(left(aggregate_id, 60)), 'null'));
+                          coalesce(quote_literal(regexp_replace(left(aggregate_id, 60), control, '?', 'g')), 'null'));
     elsif event_type is null or event_type !~ name_form or length(event_type) > 200 then
         code := 'message.event-type-invalid';
         problem := format('event type is %s, it must be 1 to 200 letters, digits or _ . : / -, beginning with a letter or digit',
-                          coalesce(quote_literal(left(event_type, 60)), 'null'));
-    elsif length(tenant_id) not between 1 and 200 or tenant_id ~ '[[:cntrl:]]' then
+                          coalesce(quote_literal(regexp_replace(left(event_type, 60), control, '?', 'g')), 'null'));
+    elsif length(tenant_id) not between 1 and 200 or tenant_id ~ control then
         code := 'message.tenant-id-invalid';
-        problem := format('tenant id is %L, it must be 1 to 200 characters without control characters', left(tenant_id, 60));
+        problem := format('tenant id is %L, it must be 1 to 200 characters without control characters',
+                          regexp_replace(left(tenant_id, 60), control, '?', 'g'));
     elsif aggregate_version < 0 then
         code := 'message.aggregate-version-invalid';
         problem := format('aggregate version is %s, the least is 0', aggregate_version);
@@ -165,12 +173,16 @@ begin
     if code is null then
         begin
             parsed := payload::jsonb;
-            if jsonb_path_exists(parsed, 'strict $.**{100}') then
+            if jsonb_path_exists(parsed, 'strict $.**{100} ? (@.type() == "object" || @.type() == "array")') then
                 code := 'message.payload-too-deep';
                 problem := 'payload is nested deeper than 100 levels';
-            elsif jsonb_path_exists(parsed, 'strict $.** ? (@.type() == "number" && (@ > 1e308 || @ < -1e308))') then
+            elsif exists (
+                select 1
+                from jsonb_path_query(parsed, 'strict $.** ? (@.type() == "number")') as number
+                where abs(number::numeric) >= 1e308 or scale(number::numeric) > 400
+            ) then
                 code := 'message.payload-number-too-large';
-                problem := 'payload has a number beyond 1e308; send it as a string';
+                problem := number_problem;
             elsif /*schema*/json_repeats_key(payload) then
                 code := 'message.payload-repeats-key';
                 problem := 'payload has an object with the same key twice';
@@ -184,7 +196,10 @@ begin
                 problem := 'payload has half of a surrogate pair; send whole characters';
             when numeric_value_out_of_range then
                 code := 'message.payload-number-too-large';
-                problem := 'payload has a number beyond 1e308; send it as a string';
+                problem := number_problem;
+            when statement_too_complex then
+                code := 'message.payload-too-deep';
+                problem := 'payload is nested deeper than 100 levels';
         end;
     end if;
 
@@ -194,33 +209,51 @@ begin
             problem := format('headers are a JSON %s, they must be an object of strings', json_typeof(headers));
         elsif octet_length(headers::text) > 32768 then
             code := 'message.headers-too-large';
-            problem := format('headers are %s bytes, the limit is 32768', octet_length(headers::text));
-        elsif /*schema*/json_repeats_key(headers) then
-            code := 'message.headers-invalid';
-            problem := 'headers have the same name twice';
-        elsif (select count(*) from json_object_keys(headers)) > 64 then
-            code := 'message.headers-too-many';
-            problem := format('there are %s headers, the limit is 64', (select count(*) from json_object_keys(headers)));
+            problem := format('headers are %s bytes as JSON, the limit is 32768', octet_length(headers::text));
         else
-            for header in
-                select each.key as name, json_typeof(each.value) as type, octet_length(headers ->> each.key) as bytes
-                from json_each(headers) as each
-            loop
-                if header.name !~ header_form or length(header.name) > 100 then
-                    code := 'message.header-name-invalid';
-                    problem := format('header name is %L, it must be 1 to 100 letters, digits or _ . -', left(header.name, 60));
-                elsif header.type <> 'string' then
+            begin
+                parsed := headers::jsonb;
+                if /*schema*/json_repeats_key(headers) then
                     code := 'message.headers-invalid';
-                    problem := format('header %s is a JSON %s, it must be a string', header.name, header.type);
-                elsif header.bytes > 8192 then
-                    code := 'message.header-value-too-large';
-                    problem := format('header %s is %s bytes, the limit is 8192', header.name, header.bytes);
-                elsif headers ->> header.name ~ '[[:cntrl:]]' then
-                    code := 'message.header-value-invalid';
-                    problem := format('header %s has a control character; leave it out or encode it', header.name);
+                    problem := 'headers have the same name twice';
+                elsif (select count(*) from json_object_keys(headers)) > 64 then
+                    code := 'message.headers-too-many';
+                    problem := format('there are %s headers, the limit is 64', (select count(*) from json_object_keys(headers)));
                 end if;
-                exit when code is not null;
-            end loop;
+                for header in
+                    select each.key as name, json_typeof(each.value) as type, headers ->> each.key as value
+                    from json_each(headers) as each
+                loop
+                    exit when code is not null;
+                    if header.name !~ header_form or length(header.name) > 100 then
+                        code := 'message.header-name-invalid';
+                        problem := format('header name is %L, it must be 1 to 100 letters, digits or _ . -',
+                                          regexp_replace(left(header.name, 60), control, '?', 'g'));
+                    elsif header.type <> 'string' then
+                        code := 'message.headers-invalid';
+                        problem := format('header %s is a JSON %s, it must be a string', header.name, header.type);
+                    elsif header.value ~ control then
+                        code := 'message.header-value-invalid';
+                        problem := format('header %s has a control character; leave it out or encode it', header.name);
+                    elsif octet_length(header.value) > 8192 then
+                        code := 'message.header-value-too-large';
+                        problem := format('header %s is %s bytes, the limit is 8192', header.name, octet_length(header.value));
+                    end if;
+                end loop;
+            exception
+                -- U+0000 or half of a surrogate pair, in a name if the text before some colon has one.
+                when untranslatable_character or invalid_text_representation then
+                    if headers::text ~ '"([^"\\]|\\.)*\\u(0000|[dD][89a-fA-F])([^"\\]|\\.)*"\s*:' then
+                        code := 'message.header-name-invalid';
+                        problem := 'a header name has U+0000 or half of a surrogate pair, it must be 1 to 100 letters, digits or _ . -';
+                    else
+                        code := 'message.header-value-invalid';
+                        problem := 'a header has U+0000 or half of a surrogate pair; leave it out or encode it';
+                    end if;
+                when numeric_value_out_of_range or statement_too_complex then
+                    code := 'message.headers-invalid';
+                    problem := 'a header is not a string; headers must be an object of strings';
+            end;
         end if;
     end if;
 
