@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -43,6 +44,9 @@ final class Dispatch {
     /** Written by the opener only. */
     private volatile @Nullable ProducerSession session;
 
+    /** When the opener first asked for a topic that is waited for; used by the opener only. */
+    private final Map<String, Long> askedSince = new HashMap<>();
+
     /** What waits for the opener, by topic. Guards itself and the two fields below. */
     private final Map<String, List<Sending>> waiting = new HashMap<>();
 
@@ -76,7 +80,7 @@ final class Dispatch {
             // By the opener, which may be making a producer at this moment.
             opener.execute(this::closeSession);
         }
-        left.forEach(sending -> sending.answer.complete(refuseClosed()));
+        answer(left, refuseClosed());
         opener.shutdown();
         try {
             if (!opener.awaitTermination(2 * CLOSE_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
@@ -125,12 +129,12 @@ final class Dispatch {
                         + " messages wait for a topic or for room in the producer's buffer, the limit is "
                         + WAITING_MAX);
             } else {
-                String topic = sending.record.topic();
-                waitingCount++;
-                waiting.computeIfAbsent(topic, absent -> new ArrayList<>()).add(sending);
-                if (waiting.get(topic).size() == 1) {
-                    opener.execute(() -> open(topic));
+                if (waiting.isEmpty()) {
+                    opener.execute(this::openTopics);
                 }
+                waitingCount++;
+                waiting.computeIfAbsent(sending.record.topic(), absent -> new ArrayList<>())
+                        .add(sending);
             }
         }
         if (refusal != null) {
@@ -138,41 +142,51 @@ final class Dispatch {
         }
     }
 
-    /** Makes the topic known to the producer and sends what waits for it. Runs in the opener. */
-    private void open(String topic) {
-        if (!isWaitedFor(topic)) {
-            return;
-        }
-        try {
-            ProducerSession open = openSession();
+    /** Asks for all topics that are waited for, round after round, until nobody waits. Runs in the opener. */
+    private void openTopics() {
+        Set<String> topics = waitedFor();
+        while (!topics.isEmpty()) {
             try {
-                awaitTopic(open, topic);
-                sendAll(open, take(topic));
+                ProducerSession open = openSession();
+                topics.stream().filter(this::isWaitedFor).forEach(topic -> openTopic(open, topic));
             } catch (RuntimeException e) {
-                Verdict verdict = Verdict.of(e, topic, template);
-                if (verdict.producerSpent()) {
-                    spend(open, e);
-                }
-                // If Kafka is away, the other topics need not find that out one by one, each after a wait of its own.
-                boolean away = verdict.outcome() instanceof Outcome.Unavailable;
-                (away ? takeAll() : take(topic)).forEach(sending -> sending.answer.complete(verdict.outcome()));
+                askedSince.clear();
+                answer(
+                        takeAll(),
+                        Outcome.unavailable("could not make a Kafka producer for " + this + ": " + Verdict.fact(e)));
             }
-        } catch (RuntimeException e) {
-            Outcome outcome =
-                    Outcome.unavailable("could not make a Kafka producer for " + this + ": " + Verdict.fact(e));
-            takeAll().forEach(sending -> sending.answer.complete(outcome));
+            topics = waitedFor();
+            if (!topics.isEmpty()) {
+                LockSupport.parkNanos(PAUSE.toNanos());
+            }
         }
     }
 
-    private void awaitTopic(ProducerSession open, String topic) {
-        long start = System.nanoTime();
-        TimeoutException unknown = open.ask(topic);
-        while (unknown != null) {
-            if (isOver(start)) {
-                throw new TimeoutException("topic is not known after " + waitMax.toMillis() + " ms", unknown.getCause());
+    /** Sends what waits for the topic if the producer knows it by now, or gives up on it if that took too long. */
+    private void openTopic(ProducerSession open, String topic) {
+        long since = askedSince.computeIfAbsent(topic, absent -> System.nanoTime());
+        try {
+            TimeoutException unknown = open.ask(topic);
+            if (unknown == null) {
+                askedSince.remove(topic);
+                sendAll(open, take(topic));
+            } else if (isOver(since)) {
+                throw new TimeoutException(
+                        "topic is not known after " + waitMax.toMillis() + " ms", unknown.getCause());
             }
-            LockSupport.parkNanos(PAUSE.toNanos());
-            unknown = open.ask(topic);
+        } catch (RuntimeException e) {
+            Verdict verdict = Verdict.of(e, topic, template);
+            if (verdict.producerSpent()) {
+                spend(open, e);
+            }
+            if (verdict.outcome() instanceof Outcome.Unavailable) {
+                // Kafka is away; the other topics need not find that out one by one.
+                askedSince.clear();
+                answer(takeAll(), verdict.outcome());
+            } else {
+                askedSince.remove(topic);
+                answer(take(topic), verdict.outcome());
+            }
         }
     }
 
@@ -184,7 +198,7 @@ final class Dispatch {
         }
         Outcome full = Outcome.unavailable("could not write to Kafka: the producer's buffer has had no room for "
                 + waitMax.toMillis() + " ms; it will be sent again");
-        all.subList(sent, all.size()).forEach(sending -> sending.answer.complete(full));
+        answer(all.subList(sent, all.size()), full);
     }
 
     private boolean awaitRoom(ProducerSession open, Sending sending) {
@@ -224,6 +238,12 @@ final class Dispatch {
         }
     }
 
+    private Set<String> waitedFor() {
+        synchronized (waiting) {
+            return Set.copyOf(waiting.keySet());
+        }
+    }
+
     private boolean isWaitedFor(String topic) {
         synchronized (waiting) {
             return waiting.containsKey(topic);
@@ -246,6 +266,10 @@ final class Dispatch {
             waitingCount = 0;
             return taken;
         }
+    }
+
+    private static void answer(List<Sending> all, Outcome outcome) {
+        all.forEach(sending -> sending.answer.complete(outcome));
     }
 
     private static Outcome refuseClosed() {
