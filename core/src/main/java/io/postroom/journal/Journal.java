@@ -33,7 +33,10 @@ public final class Journal {
     private final JournalTable table;
     private final Telemetry telemetry;
 
-    /** The last head heard of, and the snapshot in which nothing more was due. */
+    /**
+     * The last head heard of, and the snapshot in which nothing more was due. Written in the order in which the database answered,
+     * so that a head that goes back, after a failover that lost commits, is believed.
+     */
     private volatile Head head = new Head(0, LocalDate.MIN);
 
     private volatile String seen = "";
@@ -46,7 +49,7 @@ public final class Journal {
     }
 
     /** Gives positions to what has been committed, once. */
-    public Stamped stamp() {
+    public synchronized Stamped stamp() {
         long began = System.nanoTime();
         Stamp stamp = database.run(tx -> table.stamp(tx, STAMP_MAX, seen));
         if (stamp.state() == Stamp.State.FOREIGN) {
@@ -96,7 +99,7 @@ public final class Journal {
     }
 
     /** Asks for the end of the journal. */
-    public Head refreshHead() {
+    public synchronized Head refreshHead() {
         head = database.run(table::lastTick);
         return head;
     }

@@ -70,8 +70,7 @@ public final class Outbox {
         Map<String, String> trace = TraceContext.headers();
         try {
             table.insertBatch(
-                    tx,
-                    messages.stream().map(message -> traced(message, trace)).toList());
+                    tx, messages.stream().map(message -> traced(message, trace)).toList());
         } catch (DatabaseException e) {
             throw explained(e);
         }

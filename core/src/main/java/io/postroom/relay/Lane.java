@@ -40,6 +40,7 @@ final class Lane {
     private final Telemetry telemetry;
     private final Journal.Lane share;
     private final Signal signal;
+    private final String timeline;
 
     private final Window window;
     private final Deque<Window.Slot> ready = new ArrayDeque<>();
@@ -74,6 +75,7 @@ final class Lane {
         this.telemetry = surroundings.telemetry();
         this.share = new Journal.Lane(taken.lane(), subscription.lanes(), subscription.filter());
         this.signal = new Signal();
+        this.timeline = taken.timeline();
         this.window = new Window(taken.position());
         this.read = journal.locate(taken.position());
         this.settled = taken.position();
@@ -153,7 +155,7 @@ final class Lane {
     void settle() {
         long position = window.finished();
         if (position > settled) {
-            boolean mine = database.run(tx -> table.settle(tx, held, position));
+            boolean mine = database.run(tx -> table.settle(tx, held, new RelayTable.Settled(position, timeline)));
             if (!mine) {
                 telemetry.staleSettle(held.subscription(), held.lane());
                 throw new LostLeaseException(held, position);

@@ -32,6 +32,7 @@ final class Lanes {
     private final Map<Place, LaneRun> running = new ConcurrentHashMap<>();
     private final Signal signal = new Signal();
     private volatile boolean stopping;
+    private volatile boolean hasOthers;
     private boolean threaded;
     private @Nullable Thread thread;
     private @Nullable Connection leases;
@@ -76,7 +77,13 @@ final class Lanes {
                 mine.stream().skip(fair).forEach(lane -> drain(new Place(share.subscription(), lane)));
             }
         }
+        hasOthers = table.countRelays(tx) > 1;
         reportLag(tx);
+    }
+
+    /** Whether another relay was alive at the last beat. */
+    boolean hasOthers() {
+        return hasOthers;
     }
 
     /** Delivers all that is due on the caller's thread; returns how many messages were accepted. */

@@ -11,6 +11,6 @@ final class LostLeaseException extends PostroomException {
                 "lane.lease-lost",
                 "could not settle lane " + lane.lane() + " of subscription " + lane.subscription() + " at position "
                         + position + ": fence " + lane.fence()
-                        + " is stale, another relay took the lane; it delivers what was not settled");
+                        + " is stale, another relay took the lane or the server was replaced; what was not settled is delivered again");
     }
 }

@@ -27,6 +27,9 @@ import org.slf4j.LoggerFactory;
 public final class Relay implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Relay.class);
 
+    /** A notification takes a lock that all of the cluster's notifiers share. */
+    private static final long NOTIFY_INTERVAL_NANOS = 20_000_000;
+
     private final UUID id = UUID.randomUUID();
     private final Map<String, Target> targets;
     private final Database database;
@@ -36,6 +39,10 @@ public final class Relay implements AutoCloseable {
     private final Telemetry telemetry;
     private final Lanes lanes;
     private final Stamper stamper;
+    private final Listener listener;
+    /** Only the stamper's thread uses it. */
+    private long notifiedNanos = System.nanoTime();
+
     private boolean subscribed;
     private boolean started;
     private boolean closed;
@@ -49,7 +56,8 @@ public final class Relay implements AutoCloseable {
         this.telemetry = builder.telemetry;
         Lane.Surroundings surroundings = new Lane.Surroundings(database, journal, table, settings, telemetry);
         this.lanes = new Lanes(id, targets, surroundings);
-        this.stamper = new Stamper(journal, settings, lanes::wake);
+        this.stamper = new Stamper(journal, settings, this::moved);
+        this.listener = new Listener(database, settings, lanes::hasOthers, stamper::nudge);
     }
 
     /** What a subscription is delivered to. */
@@ -64,6 +72,7 @@ public final class Relay implements AutoCloseable {
         started = true;
         lanes.start();
         stamper.start();
+        listener.start();
         journal.onNudge(stamper::expect);
         LOG.info("relay {} ({}) started, serving {}", settings.name(), id, targets.keySet());
     }
@@ -105,6 +114,7 @@ public final class Relay implements AutoCloseable {
             return;
         }
         closed = true;
+        listener.stop();
         stamper.stop();
         lanes.stop();
         try {
@@ -116,6 +126,19 @@ public final class Relay implements AutoCloseable {
             LOG.warn("relay {} could not say goodbye: {}", settings.name(), e.getMessage());
         }
         LOG.info("relay {} ({}) stopped", settings.name(), id);
+    }
+
+    /** The journal has moved: wake this relay's lanes, and tell other relays, but not too often. */
+    private void moved(boolean byUs) {
+        lanes.wake();
+        long now = System.nanoTime();
+        if (byUs && lanes.hasOthers() && now - notifiedNanos > NOTIFY_INTERVAL_NANOS) {
+            notifiedNanos = now;
+            database.run(tx -> {
+                table.notifyOthers(tx, Listener.channel(database));
+                return true;
+            });
+        }
     }
 
     private void subscribe() {

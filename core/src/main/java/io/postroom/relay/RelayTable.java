@@ -21,6 +21,8 @@ final class RelayTable {
     private final Sql settle;
     private final Sql release;
     private final Sql lag;
+    private final Sql countRelays;
+    private final Sql notifyOthers;
 
     RelayTable(Schema schema) {
         subscribe = schema.sql(RelayTable.class, "subscribe.sql");
@@ -33,6 +35,8 @@ final class RelayTable {
         settle = schema.sql(RelayTable.class, "settle.sql");
         release = schema.sql(RelayTable.class, "release.sql");
         lag = schema.sql(RelayTable.class, "lag.sql");
+        countRelays = schema.sql(RelayTable.class, "count_relays.sql");
+        notifyOthers = schema.sql(RelayTable.class, "notify.sql");
     }
 
     /** What is stored of a subscription that may have been there before. */
@@ -41,8 +45,11 @@ final class RelayTable {
     /** The right to one lane. */
     record Held(String subscription, int lane, long fence) {}
 
+    /** What a lane has been settled to, on the timeline on which it was taken. */
+    record Settled(long position, String timeline) {}
+
     /** A lane just taken. */
-    record Taken(int lane, long position, long fence, boolean takeover) {}
+    record Taken(int lane, long position, long fence, boolean takeover, String timeline) {}
 
     /** How a subscription's lanes are to be shared. */
     record Share(String subscription, int lanes, int relays, int rank) {
@@ -110,15 +117,17 @@ final class RelayTable {
                 .set("held", held.toArray(Integer[]::new))
                 .set("limit", limit)
                 .set("lease", lease)
-                .list(row -> new Taken(row.getInt(1), row.getLong(2), row.getLong(3), row.getBoolean(4)));
+                .list(row ->
+                        new Taken(row.getInt(1), row.getLong(2), row.getLong(3), row.getBoolean(4), row.getString(5)));
     }
 
-    boolean settle(Connection tx, Held lane, long position) {
+    boolean settle(Connection tx, Held lane, Settled settled) {
         return settle.on(tx)
                         .set("subscription", lane.subscription())
                         .set("lane", lane.lane())
                         .set("fence", lane.fence())
-                        .set("position", position)
+                        .set("position", settled.position())
+                        .set("timeline", settled.timeline())
                         .update()
                 == 1;
     }
@@ -130,6 +139,14 @@ final class RelayTable {
                         .set("fence", lane.fence())
                         .update()
                 == 1;
+    }
+
+    int countRelays(Connection tx) {
+        return countRelays.on(tx).one(row -> row.getInt(1));
+    }
+
+    void notifyOthers(Connection tx, String channel) {
+        notifyOthers.on(tx).set("channel", channel).first(row -> true);
     }
 
     List<Lag> lag(Connection tx, Collection<String> subscriptions) {

@@ -16,15 +16,21 @@ final class Stamper {
 
     private final Journal journal;
     private final RelaySettings settings;
-    private final Runnable moved;
+    private final Moved moved;
     private final Signal signal = new Signal();
     private volatile boolean stopped;
     private volatile boolean expected;
     private @Nullable Thread thread;
     private boolean failing;
 
-    /** {@code moved} runs when the journal's end has moved. */
-    Stamper(Journal journal, RelaySettings settings, Runnable moved) {
+    /** Hears that the journal's end has moved. */
+    @FunctionalInterface
+    interface Moved {
+        /** {@code byUs} if this relay stamped, and others may not know yet. */
+        void moved(boolean byUs);
+    }
+
+    Stamper(Journal journal, RelaySettings settings, Moved moved) {
         this.journal = journal;
         this.settings = settings;
         this.moved = moved;
@@ -60,15 +66,20 @@ final class Stamper {
         long max = settings.pollMax().toNanos();
         long wait = min;
         int failures = 0;
+        // Its own memory of the end: another relay of this process may have moved the journal's.
+        long known = -1;
         while (!stopped) {
-            long before = journal.head().position();
             try {
-                boolean more = journal.stamp().more();
-                boolean found = journal.head().position() > before || expected;
-                expected = false;
+                Journal.Stamped stamped = journal.stamp();
+                boolean more = stamped.more();
+                long position = journal.head().position();
+                boolean found = position != known;
                 if (found) {
-                    moved.run();
+                    known = position;
+                    moved.moved(stamped.messages() > 0);
                 }
+                found |= expected;
+                expected = false;
                 // Grows by an eighth for each look in vain: a short lull costs no latency, a long one costs little
                 // load.
                 wait = more ? 0 : found ? min : Math.min(Math.max(wait, min) + wait / 8 + 1, max);

@@ -15,4 +15,5 @@ update /*schema*/lane as lane
 set owner = :relay_id, leased_until = clock_timestamp() + make_interval(secs => :lease), fence = lane.fence + 1
 from free
 where lane.subscription = free.subscription and lane.lane = free.lane
-returning lane.lane, lane.position, lane.fence, free.owner is not null and free.owner <> :relay_id as takeover
+returning lane.lane, lane.position, lane.fence, free.owner is not null and free.owner <> :relay_id as takeover,
+          left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) as timeline

@@ -1,0 +1,104 @@
+package io.postroom.benchmark;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.Postroom;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One embedded PostgreSQL, durable commits, and a fresh database in it for each scenario. */
+final class BenchDatabase implements AutoCloseable {
+    private static final AtomicInteger COUNT = new AtomicInteger();
+
+    private final HikariDataSource pool;
+    private final String url;
+
+    private BenchDatabase(String url) {
+        this.url = url;
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url);
+        config.setMaximumPoolSize(24);
+        this.pool = new HikariDataSource(config);
+    }
+
+    /** Settings a small production server would have; nothing that trades durability for speed. */
+    static EmbeddedPostgres server() {
+        try {
+            return EmbeddedPostgres.builder()
+                    .setServerConfig("shared_buffers", "2GB")
+                    .setServerConfig("max_wal_size", "16GB")
+                    .setServerConfig("checkpoint_timeout", "30min")
+                    .setServerConfig("max_connections", "100")
+                    .setServerConfig("work_mem", "64MB")
+                    .setServerConfig("shared_preload_libraries", "pg_stat_statements")
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    static BenchDatabase create(EmbeddedPostgres server) {
+        String name = "bench_" + COUNT.incrementAndGet();
+        run(server.getJdbcUrl("postgres", "postgres"), "create database " + name);
+        return new BenchDatabase(server.getJdbcUrl("postgres", name));
+    }
+
+    private static void run(String url, String sql) {
+        try (Connection connection = java.sql.DriverManager.getConnection(url);
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    Postroom migrated() {
+        Postroom postroom = Postroom.on(pool);
+        postroom.migrations().migrate();
+        execute("select postroom.keep_partitions(28)");
+        return postroom;
+    }
+
+    Connection connection(boolean autoCommit) throws SQLException {
+        Connection connection = pool.getConnection();
+        connection.setAutoCommit(autoCommit);
+        return connection;
+    }
+
+    String url() {
+        return url;
+    }
+
+    void execute(String... statements) {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            for (String sql : statements) {
+                statement.execute(sql);
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    long queryLong(String sql) {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery(sql)) {
+            result.next();
+            return result.getLong(1);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        pool.close();
+    }
+}

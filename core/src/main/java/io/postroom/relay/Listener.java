@@ -1,0 +1,86 @@
+package io.postroom.relay;
+
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hears from other relays that the journal has moved, so that an idle relay need not poll often.
+ *
+ * <p>Only while there are other relays; then it keeps one connection of its own. Notifications are hints: polling goes on, and a
+ * pooler that swallows them costs latency, nothing else.
+ */
+final class Listener {
+    private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
+    private static final int WAIT_MILLIS = 500;
+
+    private final Database database;
+    private final RelaySettings settings;
+    private final BooleanSupplier hasOthers;
+    private final Runnable heard;
+    private final Signal signal = new Signal();
+    private volatile boolean stopped;
+    private @Nullable Thread thread;
+
+    Listener(Database database, RelaySettings settings, BooleanSupplier hasOthers, Runnable heard) {
+        this.database = database;
+        this.settings = settings;
+        this.hasOthers = hasOthers;
+        this.heard = heard;
+    }
+
+    /** The channel on which relays of a schema talk. */
+    static String channel(Database database) {
+        return database.schema().name() + "_journal";
+    }
+
+    void start() {
+        thread = Threads.start("postroom-listen-" + settings.name(), this::run);
+    }
+
+    void stop() {
+        stopped = true;
+        signal.raise();
+        Threads.join(thread, settings.stopGrace());
+    }
+
+    /** Ends when stopped; without others, or without a database, it looks again at the next beat. */
+    private void run() {
+        while (!stopped) {
+            if (hasOthers.getAsBoolean()) {
+                listen();
+            }
+            try {
+                signal.await(settings.heartbeat().toNanos());
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    private void listen() {
+        try (Connection connection = database.open()) {
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("listen \"" + channel(database) + '"');
+            }
+            PGConnection session = connection.unwrap(PGConnection.class);
+            while (!stopped && hasOthers.getAsBoolean()) {
+                if (session.getNotifications(WAIT_MILLIS).length > 0) {
+                    heard.run();
+                }
+            }
+            try (Statement statement = connection.createStatement()) {
+                statement.execute("unlisten *");
+            }
+        } catch (SQLException | DatabaseException e) {
+            LOG.debug("relay {} stopped listening; polling goes on", settings.name(), e);
+        }
+    }
+}
