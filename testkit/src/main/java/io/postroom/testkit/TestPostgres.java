@@ -1,13 +1,22 @@
 package io.postroom.testkit;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.zonky.test.db.postgres.util.LinuxUtils;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -19,11 +28,16 @@ public final class TestPostgres implements AutoCloseable {
     private static final ReentrantLock LOCK = new ReentrantLock();
     private static @Nullable TestPostgres shared;
 
-    private final @Nullable EmbeddedPostgres embedded;
-    private final String base;
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    private TestPostgres(@Nullable EmbeddedPostgres embedded, String base) {
+    private final @Nullable EmbeddedPostgres embedded;
+    private final @Nullable Path directory;
+    private final String base;
+    private String binaries = "";
+
+    private TestPostgres(@Nullable EmbeddedPostgres embedded, @Nullable Path directory, String base) {
         this.embedded = embedded;
+        this.directory = directory;
         this.base = base;
     }
 
@@ -33,7 +47,7 @@ public final class TestPostgres implements AutoCloseable {
         try {
             if (shared == null) {
                 String url = System.getenv("POSTROOM_URL");
-                shared = url == null ? start() : new TestPostgres(null, url);
+                shared = url == null ? start() : new TestPostgres(null, null, url);
             }
             return shared;
         } finally {
@@ -41,20 +55,98 @@ public final class TestPostgres implements AutoCloseable {
         }
     }
 
-    /** A server of one's own, to be stopped by the test; durable enough to survive being killed. */
+    /** A server of one's own, to be stopped by the test; what it has committed survives {@link #kill}. */
     public static TestPostgres start() {
+        return start(Map.of());
+    }
+
+    /** A server of one's own with settings of one's own. */
+    public static TestPostgres start(Map<String, String> settings) {
         try {
-            EmbeddedPostgres started = EmbeddedPostgres.builder()
+            Path directory = Files.createTempDirectory("postroom-pg");
+            EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
+                    .setDataDirectory(directory)
                     .setServerConfig("max_prepared_transactions", "20")
                     .setServerConfig("max_connections", "200")
                     .setServerConfig("shared_buffers", "256MB")
                     .setServerConfig("max_wal_size", "2GB")
-                    .setPGStartupWait(Duration.ofSeconds(60))
-                    .start();
-            return new TestPostgres(started, started.getJdbcUrl("postgres", "postgres"));
+                    .setServerConfig("synchronous_commit", "on")
+                    .setPGStartupWait(PATIENCE);
+            settings.forEach(builder::setServerConfig);
+            EmbeddedPostgres started = builder.start();
+            return new TestPostgres(started, directory, started.getJdbcUrl("postgres", "postgres"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** SIGKILL for the postmaster: every connection breaks, nothing is flushed. Returns when all its processes are gone. */
+    public void kill() throws InterruptedException {
+        ProcessHandle postmaster = postmaster();
+        binaries = postmaster
+                .info()
+                .command()
+                .map(command -> Path.of(command).resolveSibling("").toString())
+                .orElseThrow();
+        // Backends leave by themselves when the postmaster is gone; a new one cannot start before the last of them has.
+        List<ProcessHandle> all = new ArrayList<>(postmaster.descendants().toList());
+        all.add(postmaster);
+        postmaster.destroyForcibly();
+        try {
+            for (ProcessHandle process : all) {
+                process.onExit().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            }
+        } catch (ExecutionException | TimeoutException e) {
+            throw new IllegalStateException("a process of the killed server is still there", e);
+        }
+    }
+
+    /** Starts a killed server again, on the same data and the same port; returns when it takes connections. */
+    public void restart() throws InterruptedException {
+        List<String> command = new ArrayList<>();
+        if (LinuxUtils.isUnshareAvailable()) {
+            // PostgreSQL refuses to run as root: in a user namespace of its own it is somebody else.
+            command.addAll(List.of("unshare", "-U"));
+        }
+        Path log = directory().resolve("restart.log");
+        command.addAll(List.of(
+                Path.of(binaries, "pg_ctl").toString(),
+                "-D",
+                directory().toString(),
+                "-w",
+                "-t",
+                Long.toString(PATIENCE.toSeconds()),
+                "-l",
+                log.toString(),
+                "restart"));
+        try {
+            Process restarting = new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            if (restarting.waitFor() != 0) {
+                throw new IllegalStateException("could not start PostgreSQL again: " + Files.readString(log));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private ProcessHandle postmaster() {
+        try {
+            String pid =
+                    Files.readAllLines(directory().resolve("postmaster.pid")).get(0);
+            return ProcessHandle.of(Long.parseLong(pid.strip())).orElseThrow();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Path directory() {
+        if (directory == null) {
+            throw new IllegalStateException("the server of POSTROOM_URL is not ours to stop");
+        }
+        return directory;
     }
 
     /** The JDBC URL of one of its databases. */
