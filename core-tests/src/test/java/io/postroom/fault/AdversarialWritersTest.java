@@ -61,7 +61,6 @@ class AdversarialWritersTest {
             relays.forEach(Relay::close);
 
             String run = "seed " + seed + ", " + committed + " committed, " + history.failedCount() + " rolled back";
-                    + database.queryLong(Truth.lateCommits()) + " naive " + naive.lost(history.deliveredIds()));
             assertThat(writers.errors()).as(run).isEmpty();
             assertThat(history.violations(Truth.stored(database.dataSource())))
                     .as(run)
