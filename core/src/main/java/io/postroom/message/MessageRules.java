@@ -1,7 +1,5 @@
 package io.postroom.message;
 
-import java.nio.charset.CharsetEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
 import java.util.UUID;
@@ -156,9 +154,19 @@ public final class MessageRules {
         return bytes;
     }
 
+    /** Whether no half of a surrogate pair stands alone. */
     static boolean isUnicode(String text) {
-        CharsetEncoder encoder = StandardCharsets.UTF_8.newEncoder();
-        return encoder.canEncode(text);
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (Character.isSurrogate(c)) {
+                boolean pair = i + 1 < text.length() && Character.isSurrogatePair(c, text.charAt(i + 1));
+                if (!pair) {
+                    return false;
+                }
+                i++;
+            }
+        }
+        return true;
     }
 
     private static boolean isName(String text) {

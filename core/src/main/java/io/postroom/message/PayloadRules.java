@@ -42,11 +42,8 @@ final class PayloadRules {
                 "payload-too-large",
                 "payload is " + bytes + " bytes, the limit is " + MessageRules.PAYLOAD_BYTES_MAX
                         + "; store it elsewhere and publish a reference");
-        MessageRules.checkThat(
-                MessageRules.isUnicode(payload),
-                message,
-                "payload-not-unicode",
-                "payload has half of a surrogate pair; send whole characters");
+        checkWhole(message, MessageRules.isUnicode(payload));
+        checkEscapes(message, payload);
         try (JsonParser parser = JSON.createParser(ObjectReadContext.empty(), payload)) {
             walk(message, parser);
         } catch (StreamConstraintsException e) {
@@ -61,9 +58,7 @@ final class PayloadRules {
         MessageRules.checkThat(
                 token != null, message, "payload-not-json", "payload is empty; publish the JSON value null as null");
         while (token != null) {
-            if (token == JsonToken.VALUE_STRING || token == JsonToken.PROPERTY_NAME) {
-                checkText(message, token == JsonToken.VALUE_STRING ? parser.getString() : parser.currentName());
-            } else if (token.isNumeric()) {
+            if (token.isNumeric()) {
                 checkNumber(message, parser);
             }
             boolean whole = !token.isStructStart() && parser.streamReadContext().getNestingDepth() == 0;
@@ -76,17 +71,43 @@ final class PayloadRules {
         }
     }
 
-    private static void checkText(Message message, String text) {
+    /**
+     * Looks at {@code \\uXXXX} escapes in the text itself: a parser may hide half of a pair, and U+0000 can stand in JSON in no
+     * other way.
+     */
+    private static void checkEscapes(Message message, String payload) {
+        boolean open = false;
+        for (int i = payload.indexOf('\\'); i >= 0 && i + 1 < payload.length(); i = payload.indexOf('\\', i)) {
+            boolean unicode = payload.charAt(i + 1) == 'u' && i + 6 <= payload.length();
+            int c = unicode ? hex(payload, i + 2) : -1;
+            checkWhole(message, open == (c >= 0xdc00 && c <= 0xdfff));
+            MessageRules.checkThat(
+                    c != 0,
+                    message,
+                    "payload-nul",
+                    "payload has the character U+0000, which PostgreSQL cannot store in text; leave it out");
+            i += unicode ? 6 : 2;
+            open = c >= 0xd800 && c <= 0xdbff;
+            checkWhole(message, !open || payload.startsWith("\\u", i));
+        }
+    }
+
+    private static void checkWhole(Message message, boolean whole) {
         MessageRules.checkThat(
-                text.indexOf('\0') < 0,
-                message,
-                "payload-nul",
-                "payload has the character U+0000, which PostgreSQL cannot store in text; leave it out");
-        MessageRules.checkThat(
-                MessageRules.isUnicode(text),
-                message,
-                "payload-not-unicode",
-                "payload has half of a surrogate pair; send whole characters");
+                whole, message, "payload-not-unicode", "payload has half of a surrogate pair; send whole characters");
+    }
+
+    /** Four hexadecimal digits, or -1 for the parser to complain about. */
+    private static int hex(String text, int from) {
+        int value = 0;
+        for (int i = from; i < from + 4; i++) {
+            int digit = Character.digit(text.charAt(i), 16);
+            if (digit < 0 || text.charAt(i) > 'f') {
+                return -1;
+            }
+            value = value << 4 | digit;
+        }
+        return value;
     }
 
     private static void checkNumber(Message message, JsonParser parser) {

@@ -6,7 +6,6 @@ import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
@@ -65,6 +64,7 @@ final class OutboxTable {
     }
 
     private static @Nullable Long micros(@Nullable Instant time) {
-        return time == null ? null : ChronoUnit.MICROS.between(Instant.EPOCH, time);
+        // Not ChronoUnit.MICROS.between: it counts in nanoseconds, and those overflow before the year 1677.
+        return time == null ? null : time.getEpochSecond() * 1_000_000 + time.getNano() / 1_000;
     }
 }
