@@ -1,0 +1,121 @@
+package io.postroom.server;
+
+import io.postroom.PostroomException;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.SqlState;
+import io.postroom.server.schema.SchemaCommand;
+import io.postroom.server.subscription.LaneCommand;
+import io.postroom.server.subscription.SubscriptionCommand;
+import io.postroom.server.tail.TailCommand;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.Durations;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.OutputFormat;
+import io.postroom.server.terminal.Quoted;
+import io.postroom.server.terminal.Terminal;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
+
+/** All commands, and what becomes of their errors: a sentence on standard error and an exit code, no stack trace. */
+@Command(
+        name = "postroom",
+        description = "Reliable messaging on PostgreSQL.",
+        synopsisSubcommandLabel = "COMMAND",
+        footer = {
+            "%nExit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 check failed, 5 partial.",
+            "%nExamples:",
+            "  postroom dev",
+            "  postroom schema migrate --url postgres://localhost/shop",
+            "  postroom tail --url postgres://localhost/shop --subscription me --from beginning"
+        })
+public final class CommandTree {
+    @Mixin
+    private final GlobalOptions options = new GlobalOptions();
+
+    private CommandTree() {}
+
+    /** Runs one command line and returns its exit code. */
+    public static int run(Terminal terminal, String... arguments) {
+        return commandLine(terminal).execute(arguments);
+    }
+
+    private static CommandLine commandLine(Terminal terminal) {
+        CommandTree tree = new CommandTree();
+        GlobalOptions options = tree.options;
+        CommandLine root = new CommandLine(tree)
+                .addSubcommand(new SchemaCommand(terminal, options))
+                .addSubcommand(new TailCommand(terminal, options))
+                .addSubcommand(new SubscriptionCommand(terminal, options))
+                .addSubcommand(new LaneCommand(terminal, options))
+                .addSubcommand(new VersionCommand(terminal))
+                .addSubcommand(new CompletionCommand(terminal));
+        Ansi ansi = terminal.hasColours() ? Ansi.ON : Ansi.OFF;
+        return root.setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))
+                .setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8))
+                .setColorScheme(CommandLine.Help.defaultColorScheme(ansi))
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpWidth(110)
+                .setUsageHelpLongOptionsMaxWidth(40)
+                .registerConverter(Duration.class, CommandTree::duration)
+                .registerConverter(OutputFormat.class, CommandTree::format)
+                .setExecutionStrategy(parsed -> execute(options, parsed))
+                .setParameterExceptionHandler((e, given) -> UsageError.report(terminal, e, given))
+                .setExecutionExceptionHandler((e, command, parsed) -> report(terminal, options, e));
+    }
+
+    private static Duration duration(String text) {
+        try {
+            return Durations.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new TypeConversionException(e.getMessage());
+        }
+    }
+
+    private static OutputFormat format(String text) {
+        return Arrays.stream(OutputFormat.values())
+                .filter(format -> format.toString().equals(text))
+                .findFirst()
+                .orElseThrow(() -> new TypeConversionException(
+                        "'" + Quoted.text(text, 20) + "' is none of " + List.of(OutputFormat.values())));
+    }
+
+    private static int execute(GlobalOptions options, ParseResult parsed) {
+        ParseResult first = parsed.subcommand();
+        Logging.configure(first == null ? "" : first.commandSpec().name(), options.verbose());
+        return new CommandLine.RunLast().execute(parsed);
+    }
+
+    private static int report(Terminal terminal, GlobalOptions options, Exception e) {
+        if (options.verbose()) {
+            e.printStackTrace(terminal.err());
+        }
+        if (e instanceof CommandException failure) {
+            terminal.say(failure.getMessage());
+            return failure.exitCode();
+        }
+        if (e instanceof Terminal.ClosedOutputException) {
+            return ExitCode.OK;
+        }
+        if (e instanceof DatabaseException answer && SqlState.isMissingSchema(answer.sqlState())) {
+            terminal.say("could not find Postroom's tables; run postroom schema migrate, or name another --schema");
+            return ExitCode.FAILURE;
+        }
+        if (e instanceof PostroomException failure) {
+            terminal.say(failure.getMessage());
+            return ExitCode.FAILURE;
+        }
+        terminal.say("stopped by " + e.getClass().getSimpleName()
+                + ", which should not happen; run again with --verbose and report what it shows");
+        return ExitCode.FAILURE;
+    }
+}

@@ -1,0 +1,50 @@
+package io.postroom.server;
+
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.Terminal;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.AutoComplete;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Prints a completion script. */
+@Command(
+        name = "completion",
+        description = "Print a completion script for a shell.",
+        footer = {"%nExamples:", "  source <(postroom completion bash)", "  source <(postroom completion zsh)"})
+final class CompletionCommand implements Callable<Integer> {
+    private final Terminal terminal;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "SHELL", description = "One of ${COMPLETION-CANDIDATES}.")
+    private Shell shell;
+
+    CompletionCommand(Terminal terminal) {
+        this.terminal = terminal;
+        this.spec = CommandSpec.create();
+        this.shell = Shell.BASH;
+    }
+
+    /** The shells there is a script for: one script serves both, since zsh runs bash's completions. */
+    enum Shell {
+        BASH,
+        ZSH;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @Override
+    public Integer call() {
+        String prelude = shell == Shell.ZSH ? "autoload -U +X compinit && compinit\n" : "";
+        terminal.print(prelude + AutoComplete.bash("postroom", spec.root().commandLine()));
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,84 @@
+package io.postroom.server.postgres;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import org.postgresql.PGProperty;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** Connections to a {@link DatabaseUrl}, hardened: with timeouts, a name, and without values in error texts. */
+public final class Connections {
+    /** For commands that ask and end. */
+    public static final Duration SHORT = Duration.ofSeconds(30);
+
+    /** For relays: a connection that a network swallowed is given up after this time without an answer. */
+    public static final Duration LONG = Duration.ofMinutes(5);
+
+    /** For migrations, which take as long as they take. */
+    public static final Duration ENDLESS = Duration.ZERO;
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration POOL_WAIT = Duration.ofSeconds(15);
+
+    private Connections() {}
+
+    /** Single connections, checked to work; {@code silence} is how long the server may take to answer a statement. */
+    public static PGSimpleDataSource single(DatabaseUrl url, Duration silence) {
+        PGSimpleDataSource source = source(url, silence);
+        try (Connection connection = source.getConnection()) {
+            connection.getMetaData().getDatabaseMajorVersion();
+            return source;
+        } catch (SQLException e) {
+            throw ConnectionFailure.explain(url, e);
+        }
+    }
+
+    /** A pool of connections, checked to work. */
+    public static HikariDataSource pool(DatabaseUrl url, Duration silence, int connections) {
+        PGSimpleDataSource source = single(url, silence);
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("postroom");
+        config.setDataSource(source);
+        config.setMaximumPoolSize(connections);
+        config.setMinimumIdle(0);
+        config.setConnectionTimeout(POOL_WAIT.toMillis());
+        config.setInitializationFailTimeout(-1);
+        return new HikariDataSource(config);
+    }
+
+    private static PGSimpleDataSource source(DatabaseUrl url, Duration silence) {
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setServerNames(url.hosts().toArray(String[]::new));
+        source.setPortNumbers(url.ports().stream().mapToInt(Integer::intValue).toArray());
+        source.setDatabaseName(url.database());
+        source.setUser(url.user());
+        source.setPassword(url.password());
+        set(source, url, PGProperty.CONNECT_TIMEOUT.getName(), Long.toString(CONNECT_TIMEOUT.toSeconds()));
+        set(source, url, PGProperty.SOCKET_TIMEOUT.getName(), Long.toString(silence.toSeconds()));
+        set(source, url, PGProperty.TCP_KEEP_ALIVE.getName(), "true");
+        set(source, url, PGProperty.APPLICATION_NAME.getName(), "postroom");
+        for (Map.Entry<String, String> parameter : url.parameters().entrySet()) {
+            set(source, url, parameter.getKey(), parameter.getValue());
+        }
+        // Last, so that nobody can turn it on: details quote the values of rows.
+        set(source, url, PGProperty.LOG_SERVER_ERROR_DETAIL.getName(), "false");
+        return source;
+    }
+
+    private static void set(PGSimpleDataSource source, DatabaseUrl url, String name, String value) {
+        try {
+            source.setProperty(name, value);
+        } catch (SQLException | IllegalArgumentException e) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "could not read " + url.origin() + ": parameter " + name
+                            + " has a value that the driver does not take",
+                    e);
+        }
+    }
+}

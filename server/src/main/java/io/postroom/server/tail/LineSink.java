@@ -1,0 +1,163 @@
+package io.postroom.server.tail;
+
+import io.postroom.message.Envelope;
+import io.postroom.relay.Outcome;
+import io.postroom.relay.Sink;
+import io.postroom.server.message.MessageLine;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Writes messages as lines and accepts each once its line is written.
+ *
+ * <p>{@link #send} and {@link #flush} are called by the one lane's thread; everything else by any. What comes after the limit, or
+ * after the output was closed, is kept unanswered until {@link #giveBack}.
+ */
+final class LineSink implements Sink {
+    /** A pipe takes so many bytes whole or not at all, everywhere. */
+    private static final int PIECE_BYTES_MAX = 4_096;
+
+    private final OutputStream out;
+    private final MessageLine format;
+    private final long limit;
+    private final Runnable ended;
+
+    /** Of the lane's thread alone, so that nobody waits for a reader that is slow. */
+    private final Deque<Line> lines = new ArrayDeque<>();
+
+    private long taken;
+
+    private final List<CompletableFuture<Outcome>> surplus = new ArrayList<>();
+    private final NavigableSet<Long> unsettled = new TreeSet<>();
+    private long printed;
+    private long quietSinceNanos = System.nanoTime();
+    private boolean closed;
+    private boolean givenBack;
+
+    /** {@code ended} runs when no more will be printed. */
+    LineSink(OutputStream out, MessageLine format, long limit, Runnable ended) {
+        this.out = out;
+        this.format = format;
+        this.limit = limit;
+        this.ended = ended;
+    }
+
+    private record Line(long position, byte[] text, CompletableFuture<Outcome> answer) {}
+
+    @Override
+    public CompletionStage<Outcome> send(Envelope envelope) {
+        CompletableFuture<Outcome> answer = new CompletableFuture<>();
+        if (taken == limit || !keepsPrinting()) {
+            refuse(answer);
+        } else {
+            taken++;
+            lines.add(new Line(envelope.position(), format.encode(envelope), answer));
+        }
+        return answer;
+    }
+
+    @Override
+    public void flush() {
+        while (!lines.isEmpty()) {
+            List<Line> piece = nextPiece();
+            try {
+                write(piece);
+            } catch (IOException e) {
+                close(piece);
+                return;
+            }
+            wrote(piece);
+            piece.forEach(line -> line.answer.complete(Outcome.accepted()));
+        }
+        if (printed() == limit) {
+            ended.run();
+        }
+    }
+
+    private synchronized boolean keepsPrinting() {
+        return !closed && !givenBack;
+    }
+
+    private synchronized void refuse(CompletableFuture<Outcome> answer) {
+        if (givenBack) {
+            answer.complete(unwanted());
+        } else {
+            surplus.add(answer);
+        }
+    }
+
+    private synchronized void wrote(List<Line> piece) {
+        printed += piece.size();
+        piece.forEach(line -> unsettled.add(line.position));
+        quietSinceNanos = System.nanoTime();
+    }
+
+    private void close(List<Line> unwritten) {
+        synchronized (this) {
+            closed = true;
+        }
+        unwritten.forEach(line -> refuse(line.answer));
+        lines.forEach(line -> refuse(line.answer));
+        lines.clear();
+        ended.run();
+    }
+
+    private List<Line> nextPiece() {
+        List<Line> piece = new ArrayList<>();
+        int bytes = 0;
+        while (!lines.isEmpty() && (piece.isEmpty() || bytes + lines.getFirst().text.length <= PIECE_BYTES_MAX)) {
+            bytes += lines.getFirst().text.length;
+            piece.add(lines.removeFirst());
+        }
+        return piece;
+    }
+
+    private void write(List<Line> piece) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(PIECE_BYTES_MAX);
+        for (Line line : piece) {
+            bytes.write(line.text);
+        }
+        out.write(bytes.toByteArray());
+        out.flush();
+    }
+
+    /** Everything up to this position is remembered by the lane. */
+    synchronized void settled(long position) {
+        unsettled.headSet(position, true).clear();
+    }
+
+    /** Nothing more is wanted: whatever has no answer yet goes back to the lane, which leaves it to the next run. */
+    synchronized void giveBack() {
+        givenBack = true;
+        surplus.forEach(answer -> answer.complete(unwanted()));
+        surplus.clear();
+    }
+
+    /** How many lines were printed and are not yet remembered by the lane. */
+    synchronized int unsettled() {
+        return unsettled.size();
+    }
+
+    synchronized long printed() {
+        return printed;
+    }
+
+    /** How long nothing was printed. */
+    synchronized Duration quiet() {
+        return Duration.ofNanos(System.nanoTime() - quietSinceNanos);
+    }
+
+    private static Outcome unwanted() {
+        return Outcome.unavailable("the tail has ended", Duration.ofHours(1));
+    }
+}

@@ -1,0 +1,139 @@
+package io.postroom.server.tail;
+
+import io.postroom.Postroom;
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.relay.Lag;
+import io.postroom.relay.Relay;
+import io.postroom.relay.Subscription;
+import io.postroom.server.subscription.LaneRow;
+import io.postroom.server.subscription.SubscriptionTable;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.Durations;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.StopSignal;
+import io.postroom.server.terminal.Terminal;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** One run of a tail: waits for its lane, prints until it is told to end or has nothing left to do, gives the lane back. */
+final class Tail {
+    /** Short, so that the tail after a killed one need not wait long; see {@link #waitForLane}. */
+    static final Duration LEASE = Duration.ofSeconds(3);
+
+    /** After a kill, at most this many lines are printed again. */
+    static final int BATCH_MESSAGES = 250;
+
+    private static final long BATCH_BYTES = 1_048_576;
+    private static final Duration LOOK = Duration.ofMillis(100);
+    private static final Duration PIPE_LOOK = Duration.ofSeconds(1);
+    /** More than a lane ever holds unsettled. */
+    private static final int DUE_MAX = 200_000;
+
+    private final Terminal terminal;
+    private final Postroom postroom;
+    private final Subscription subscription;
+    private final SubscriptionTable subscriptions;
+    private final TailTable table;
+
+    Tail(Terminal terminal, Postroom postroom, Subscription subscription) {
+        this.terminal = terminal;
+        this.postroom = postroom;
+        this.subscription = subscription;
+        this.subscriptions = new SubscriptionTable(postroom.database().schema());
+        this.table = new TailTable(postroom.database().schema());
+    }
+
+    /** Prints through the sink until the limit, the end of the output, a stop, or so long a quiet time. */
+    int run(LineSink sink, long limit, @Nullable Duration untilIdle, StopSignal stop) {
+        if (!waitForLane(stop)) {
+            return ExitCode.OK;
+        }
+        int batch = (int) Math.min(limit, BATCH_MESSAGES);
+        Relay relay = postroom.relay()
+                .name("tail-" + ProcessHandle.current().pid())
+                .deliver(subscription, sink)
+                .lease(LEASE)
+                .settleInterval(Duration.ZERO)
+                .batch(batch, BATCH_BYTES)
+                .stopGrace(LEASE)
+                .build();
+        try (relay) {
+            relay.start();
+            await(sink, relay, untilIdle, stop);
+            sink.giveBack();
+        }
+        if (sink.unsettled() > 0) {
+            throw new CommandException(
+                    ExitCode.FAILURE,
+                    "could not remember the position of subscription " + subscription.name() + ": the last "
+                            + sink.unsettled() + " of " + sink.printed()
+                            + " lines will be printed again by the next run");
+        }
+        return ExitCode.OK;
+    }
+
+    /**
+     * Waits while another tail has the lane. Its relay is not announced meanwhile, or the lane would be taken from the one that
+     * reads it. The lease of a tail that was killed runs out within {@link #LEASE}.
+     *
+     * @return false if the wait was ended by a stop
+     */
+    private boolean waitForLane(StopSignal stop) {
+        boolean said = false;
+        while (!stop.isRequested()) {
+            Optional<LaneRow> held =
+                    postroom.database().run(tx -> subscriptions.lanes(tx, subscription.name())).stream()
+                            .filter(LaneRow::isHeld)
+                            .findFirst();
+            if (held.isEmpty()) {
+                return true;
+            }
+            if (!said) {
+                said = true;
+                terminal.say("subscription " + subscription.name() + " is being read by "
+                        + (held.get().ownerName() == null
+                                ? "another relay"
+                                : held.get().ownerName())
+                        + "; waiting until it ends, or for "
+                        + Durations.show(held.get().lease())
+                        + " if it was killed");
+            }
+            stop.await(LOOK);
+        }
+        return false;
+    }
+
+    private void await(LineSink sink, Relay relay, @Nullable Duration untilIdle, StopSignal stop) {
+        PipeWatch pipe = new PipeWatch();
+        long pipeLookNanos = System.nanoTime();
+        while (!stop.await(LOOK)) {
+            if (untilIdle != null && sink.quiet().compareTo(untilIdle) >= 0 && isAllDelivered(sink, relay)) {
+                return;
+            }
+            if (System.nanoTime() - pipeLookNanos > PIPE_LOOK.toNanos()) {
+                pipeLookNanos = System.nanoTime();
+                if (sink.quiet().compareTo(PIPE_LOOK) > 0 && pipe.isReaderGone()) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /** Whether everything that was committed by now and may be delivered by now is printed. Scheduled messages may be left. */
+    private boolean isAllDelivered(LineSink sink, Relay relay) {
+        Database database = postroom.database();
+        try {
+            postroom.journal().stampAll();
+            if (relay.lag().stream().mapToLong(Lag::messages).sum() == 0) {
+                return true;
+            }
+            long due = database.run(tx -> table.countDue(tx, subscription.name(), DUE_MAX));
+            return due == sink.unsettled();
+        } catch (DatabaseException e) {
+            // The relay says so and goes on; whether it is idle is not known.
+            return false;
+        }
+    }
+}

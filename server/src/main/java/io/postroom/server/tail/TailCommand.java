@@ -1,0 +1,198 @@
+package io.postroom.server.tail;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.Postroom;
+import io.postroom.PostroomException;
+import io.postroom.relay.Order;
+import io.postroom.relay.Start;
+import io.postroom.relay.Subscription;
+import io.postroom.server.message.MessageLine;
+import io.postroom.server.postgres.Connections;
+import io.postroom.server.postgres.DatabaseUrl;
+import io.postroom.server.postgres.SchemaCheck;
+import io.postroom.server.postgres.SchemaChoice;
+import io.postroom.server.subscription.SubscriptionRow;
+import io.postroom.server.subscription.SubscriptionTable;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.Quoted;
+import io.postroom.server.terminal.StopSignal;
+import io.postroom.server.terminal.Terminal;
+import io.postroom.server.terminal.Times;
+import io.postroom.telemetry.Telemetry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Prints a durable subscription as JSON lines. */
+@Command(
+        name = "tail",
+        description = {
+            "Print messages as JSON lines, in the order of the journal, and remember how far.",
+            "The next run with the same name goes on where this one ended, even if it was killed. A line counts as"
+                    + " delivered once it is written; after a kill the last lines may be printed again."
+        },
+        footer = {
+            "%nEach line has position, id, tenantId, aggregateType, aggregateId, aggregateVersion, eventType,",
+            "eventVersion, occurredAt, headers and payload. The payload is as it was sent, except that a line break",
+            "between its tokens is a space. A message that is scheduled for later is printed when it is due.",
+            "Ctrl-C ends it with exit code 0. What is written into a pipe counts as delivered, read or not:",
+            "use --limit, not head, to take an exact number.",
+            "%nExamples:",
+            "  postroom tail --url postgres://localhost/shop --subscription me --from beginning",
+            "  postroom tail --subscription me --type OrderPaid --type OrderShipped | jq .payload",
+            "  postroom tail --subscription nightly --until-idle 2s > messages.jsonl"
+        })
+public final class TailCommand implements Callable<Integer> {
+    private static final int CONNECTIONS = 4;
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
+
+    private final Terminal terminal;
+    private final GlobalOptions options;
+
+    @Option(
+            names = "--subscription",
+            required = true,
+            paramLabel = "NAME",
+            description = "Remembers how far it has been printed. Made if it is not there.")
+    private String name = "";
+
+    @Option(
+            names = "--from",
+            paramLabel = "START",
+            description = {
+                "Where a new subscription begins: beginning, now, a position (its message is the first), or a time such"
+                        + " as 2026-11-15T10:00:00Z, 15m or now-2h. beginning unless given."
+            })
+    private @Nullable String from;
+
+    @Option(names = "--type", paramLabel = "TYPE", description = "Only this event type. May be given several times.")
+    private List<String> eventTypes = List.of();
+
+    @Option(
+            names = "--aggregate-type",
+            paramLabel = "TYPE",
+            description = "Only this aggregate type. May be given several times.")
+    private List<String> aggregateTypes = List.of();
+
+    @Option(names = "--tenant", paramLabel = "ID", description = "Only this tenant. May be given several times.")
+    private List<String> tenants = List.of();
+
+    @Option(names = "--limit", paramLabel = "N", description = "End after exactly so many lines.")
+    private @Nullable Long limit;
+
+    @Option(
+            names = "--until-idle",
+            paramLabel = "DURATION",
+            description = "End when everything committed is printed and nothing came for so long, such as 2s.")
+    private @Nullable Duration untilIdle;
+
+    public TailCommand(Terminal terminal, GlobalOptions options) {
+        this.terminal = terminal;
+        this.options = options;
+    }
+
+    @Override
+    public Integer call() {
+        if (limit != null && limit < 1) {
+            throw new CommandException(ExitCode.USAGE, "--limit is " + limit + ", the least is 1");
+        }
+        Subscription subscription = subscription();
+        DatabaseUrl url = DatabaseUrl.find(options.url(), terminal.environment());
+        AtomicReference<@Nullable LineSink> settling = new AtomicReference<>();
+        try (HikariDataSource pool = Connections.pool(url, Connections.LONG, CONNECTIONS);
+                StopSignal stop = StopSignal.listen(STOP_PATIENCE)) {
+            Postroom postroom = Postroom.builder(pool)
+                    .schema(SchemaChoice.of(options.schema(), terminal.environment())
+                            .name())
+                    .telemetry(new SettleListener(settling))
+                    .build();
+            SchemaCheck.require(postroom, terminal);
+            compare(postroom, subscription);
+            long lines = limit == null ? Long.MAX_VALUE : limit;
+            LineSink sink = new LineSink(terminal.out(), new MessageLine(terminal.interactive()), lines, stop::request);
+            settling.set(sink);
+            return new Tail(terminal, postroom, subscription).run(sink, lines, untilIdle, stop);
+        }
+    }
+
+    /** Tells the sink what the lane has remembered. */
+    private record SettleListener(AtomicReference<@Nullable LineSink> sink) implements Telemetry {
+        @Override
+        public void settled(String subscription, int lane, long position) {
+            LineSink settled = sink.get();
+            if (settled != null) {
+                settled.settled(position);
+            }
+        }
+    }
+
+    /** One lane without order per key: what one lane hands over without waiting for answers is the order of the journal. */
+    private Subscription subscription() {
+        try {
+            return Subscription.named(name)
+                    .lanes(1)
+                    .order(Order.NONE)
+                    .eventTypes(distinct(eventTypes))
+                    .aggregateTypes(distinct(aggregateTypes))
+                    .tenants(distinct(tenants))
+                    .start(start())
+                    .build();
+        } catch (PostroomException e) {
+            throw new CommandException(ExitCode.USAGE, e.getMessage(), e);
+        }
+    }
+
+    private static String[] distinct(List<String> values) {
+        return values.stream().distinct().toArray(String[]::new);
+    }
+
+    private Start start() {
+        String word = from == null ? "beginning" : from.strip();
+        if (word.equals("beginning")) {
+            return Start.beginning();
+        }
+        if (word.equals("now")) {
+            return Start.now();
+        }
+        if (word.matches("\\d{1,18}")) {
+            return Start.after(Math.max(0, Long.parseLong(word) - 1));
+        }
+        try {
+            return Start.since(Times.parse(word, Instant.now()));
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "could not read --from: " + e.getMessage() + "; or beginning, now or a position",
+                    e);
+        }
+    }
+
+    /** Says what of the command line does not apply to a subscription that is there already. */
+    private void compare(Postroom postroom, Subscription wanted) {
+        SubscriptionTable table = new SubscriptionTable(postroom.database().schema());
+        SubscriptionRow row = postroom.database()
+                .run(tx -> table.subscription(tx, wanted.name()))
+                .orElse(null);
+        if (row == null) {
+            return;
+        }
+        if (row.lanes() != 1 || !row.order().equals("none")) {
+            throw new CommandException(
+                    ExitCode.FAILURE,
+                    "could not tail subscription " + row.name() + ": it was made for a relay, with " + row.lanes()
+                            + " lanes and order " + row.order()
+                            + ", and printing its messages would keep them from it; choose another name");
+        }
+        if (from != null) {
+            terminal.say("subscription " + row.name() + " is there already and goes on after position " + row.position()
+                    + "; --from " + Quoted.text(from, 40) + " is ignored");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package io.postroom.server.terminal;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.regex.Pattern;
+
+/** Points in time as people write them, always in the past or now. */
+public final class Times {
+    /** What is said wherever a time cannot be read. */
+    public static final String FORMS =
+            "write 2026-11-15T10:00:00Z (with Z or an offset), 15m for that long ago, or now-2h";
+
+    private static final Pattern AGO = Pattern.compile("(now-)?\\d+[a-z]+");
+
+    private Times() {}
+
+    /** Reads a time; throws an {@link IllegalArgumentException} that shows the accepted forms. */
+    public static Instant parse(String text, Instant now) {
+        String stripped = text.strip();
+        try {
+            Instant time = AGO.matcher(stripped).matches()
+                    ? now.minus(Durations.parse(stripped.startsWith("now-") ? stripped.substring(4) : stripped))
+                    : OffsetDateTime.parse(stripped).toInstant();
+            if (time.isAfter(now)) {
+                throw new IllegalArgumentException("'" + Quoted.text(text, 40) + "' is in the future; " + FORMS);
+            }
+            return time;
+        } catch (DateTimeException e) {
+            throw new IllegalArgumentException("'" + Quoted.text(text, 40) + "' is not a time; " + FORMS, e);
+        }
+    }
+}
