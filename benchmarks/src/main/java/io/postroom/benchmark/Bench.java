@@ -2,32 +2,160 @@ package io.postroom.benchmark;
 
 import io.postroom.Postroom;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.List;
 import java.util.Locale;
 
-/** Runs the scenarios and writes the report. */
+/** Runs the scenarios and writes the report: {@code Bench FOLDER [--quick]}. */
 public final class Bench {
-    private Bench() {}
+    private static final int BACKLOG = 300_000;
+
+    private final EmbeddedPostgres server;
+    private final Report report = new Report();
+    private final boolean quick;
+
+    private Bench(EmbeddedPostgres server, boolean quick) {
+        this.server = server;
+        this.quick = quick;
+    }
 
     public static void main(String[] args) throws Exception {
+        Path folder = Path.of(args[0]);
+        boolean quick = List.of(args).contains("--quick");
+        boolean met;
         try (EmbeddedPostgres server = BenchDatabase.server()) {
-            for (int round = 0; round < 3; round++) {
-                try (BenchDatabase database = BenchDatabase.create(server)) {
-                    Postroom postroom = database.migrated();
-                    database.execute(Sample.backlog(300_000), "vacuum analyze postroom.outbox", "checkpoint");
-                    double raw = Drain.rawRead(database, 300_000, 1000);
-                    double ours = Drain.relay(postroom, "drain", 300_000, 2);
-                    SeedPattern seed = new SeedPattern(database, 300_000);
-                    double matched = seed.drain(1000, true, 150_000);
-                    double written = seed.drain(1000, false, 50_000);
-                    System.out.printf(
-                            Locale.ROOT,
-                            "raw %.0f ours %.0f seed matched %.0f written %.0f%n",
-                            raw,
-                            ours,
-                            matched,
-                            written);
+            Bench bench = new Bench(server, quick);
+            bench.run();
+            met = bench.report.write(folder, bench.intro());
+        }
+        System.exit(met ? 0 : 4);
+    }
+
+    private void run() throws Exception {
+        try (BenchDatabase database = BenchDatabase.create(server)) {
+            Postroom postroom = database.migrated();
+            Publish publish = new Publish(database, postroom);
+            publish.run(report, quick ? 5 : 9, quick ? 500 : 1000);
+            publish.notify(report, quick ? 3 : 5);
+        }
+        drain();
+        try (BenchDatabase database = BenchDatabase.create(server)) {
+            Postroom postroom = database.migrated();
+            new Latency(database, postroom).run(report, 200, quick ? 5 : 20);
+            Idle.run(report, database, postroom, quick ? 5 : 20);
+            wal(database, postroom);
+        }
+        try (BenchDatabase database = BenchDatabase.create(server)) {
+            Growth.run(report, database, database.migrated(), quick ? 1_000_000 : 10_000_000);
+        }
+    }
+
+    private void drain() throws Exception {
+        String section = "Drain of a backlog of 300,000, thirty partitions attached";
+        int rounds = quick ? 2 : 5;
+        double[] raw = new double[rounds];
+        double[] ours = new double[rounds];
+        double[] held = new double[rounds];
+        double[] matched = new double[rounds];
+        double written = 0;
+        for (int round = 0; round < rounds; round++) {
+            try (BenchDatabase database = BenchDatabase.create(server)) {
+                Postroom postroom = database.migrated();
+                database.execute(Sample.backlog(BACKLOG), "checkpoint");
+                raw[round] = Drain.rawRead(database, BACKLOG, 1000);
+                ours[round] = Drain.relay(postroom, "drain", BACKLOG, 4);
+            }
+            try (BenchDatabase database = BenchDatabase.create(server)) {
+                Postroom postroom = database.migrated();
+                database.execute(Sample.backlog(BACKLOG), "checkpoint");
+                Drain.rawRead(database, BACKLOG, 1000);
+                try (Connection holder = database.connection(false);
+                        Statement statement = holder.createStatement()) {
+                    holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+                    statement.execute("select txid_current_if_assigned()");
+                    held[round] = Drain.relay(postroom, "drain", BACKLOG, 4);
+                    holder.rollback();
                 }
             }
+            try (BenchDatabase database = BenchDatabase.create(server)) {
+                SeedPattern seed = new SeedPattern(database, BACKLOG);
+                for (int batch : new int[] {100, 500, 1000}) {
+                    matched[round] = Math.max(matched[round], seed.drain(batch, true, 70_000));
+                }
+                seed = new SeedPattern(database, BACKLOG);
+                written = Math.max(written, seed.drain(500, false, 20_000));
+            }
+        }
+        report.figure(
+                section,
+                "raw: primary-key range reads of the same rows, one thread",
+                Measure.median(raw),
+                "messages/s");
+        report.figure(
+                section, "Postroom: stamp, deliver to a no-op handler, settle", Measure.median(ours), "messages/s");
+        report.figure(section, "Postroom, another connection holding a snapshot", Measure.median(held), "messages/s");
+        report.figure(
+                section,
+                "claim and mark, order matched to its index, best batch, two workers",
+                Measure.median(matched),
+                "messages/s");
+        report.figure(section, "claim and mark, as usually written, two workers", written, "messages/s");
+        report.ratio(section, "relay against the raw read", Measure.median(ours) / Measure.median(raw), 0.4);
+        report.ratio(
+                section, "relay against claim and mark, matched", Measure.median(ours) / Measure.median(matched), 2.5);
+        report.ratio(
+                section,
+                "relay with a held snapshot against without",
+                Measure.median(held) / Measure.median(ours),
+                0.9);
+    }
+
+    private void wal(BenchDatabase database, Postroom postroom) throws Exception {
+        String section = "Write-ahead log";
+        database.execute("checkpoint");
+        // The first change of a page after a checkpoint logs all of it; a second batch shows the steady state.
+        long messages = 50_000;
+        for (int batch = 0; batch < 2; batch++) {
+            long before = database.queryLong("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
+            try (Connection tx = database.connection(false)) {
+                for (int i = 0; i < messages; i += 1000) {
+                    postroom.outbox().publishAll(tx, Sample.messages(i, 1000));
+                    tx.commit();
+                }
+            }
+            long published = database.queryLong("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
+            postroom.journal().stampAll();
+            long stamped = database.queryLong("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
+            if (batch == 1) {
+                report.figure(
+                        section,
+                        "publish, a message of " + Sample.payload(1).length() + " bytes",
+                        (published - before) / (double) messages,
+                        "bytes/message");
+                report.figure(section, "stamp", (stamped - published) / (double) messages, "bytes/message");
+            }
+        }
+    }
+
+    private String intro() {
+        return String.format(
+                Locale.ROOT,
+                "One run of `bin/bench%s` on %d cores, Java %s, PostgreSQL %s embedded, `fsync` and `synchronous_commit` on. Every judged"
+                        + " figure is a ratio of two measurements of this run, or a time on this machine; absolute rates are only good for"
+                        + " comparing with each other.%n",
+                quick ? " --quick" : "",
+                Runtime.getRuntime().availableProcessors(),
+                Runtime.version().feature(),
+                version());
+    }
+
+    private String version() {
+        try (Connection connection = server.getPostgresDatabase().getConnection()) {
+            return connection.getMetaData().getDatabaseProductVersion().split(" ")[0];
+        } catch (java.sql.SQLException e) {
+            return "18";
         }
     }
 }

@@ -3,6 +3,7 @@ package io.postroom.message;
 import java.time.Instant;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -36,50 +37,50 @@ public final class MessageRules {
                 isName(message.aggregateType()),
                 message,
                 "aggregate-type-invalid",
-                "aggregate type is " + quote(message.aggregateType()) + ", it must be " + name);
+                () -> "aggregate type is " + quote(message.aggregateType()) + ", it must be " + name);
         checkThat(
                 isText(message.aggregateId(), AGGREGATE_ID_LENGTH_MAX),
                 message,
                 "aggregate-id-invalid",
-                "aggregate id is " + quote(message.aggregateId())
+                () -> "aggregate id is " + quote(message.aggregateId())
                         + ", it must be 1 to 500 characters without control characters");
         checkThat(
                 isName(message.eventType()),
                 message,
                 "event-type-invalid",
-                "event type is " + quote(message.eventType()) + ", it must be " + name);
+                () -> "event type is " + quote(message.eventType()) + ", it must be " + name);
         String tenant = message.tenantId();
         checkThat(
                 tenant == null || isText(tenant, TENANT_ID_LENGTH_MAX),
                 message,
                 "tenant-id-invalid",
-                "tenant id is " + quote(tenant) + ", it must be 1 to 200 characters without control characters");
+                () -> "tenant id is " + quote(tenant) + ", it must be 1 to 200 characters without control characters");
         Long version = message.aggregateVersion();
         checkThat(
                 version == null || version >= 0,
                 message,
                 "aggregate-version-invalid",
-                "aggregate version is " + version + ", the least is 0");
+                () -> "aggregate version is " + version + ", the least is 0");
         checkThat(
                 message.eventVersion() >= 1,
                 message,
                 "event-version-invalid",
-                "event version is " + message.eventVersion() + ", the least is 1");
+                () -> "event version is " + message.eventVersion() + ", the least is 1");
         checkThat(
                 !message.id().equals(NIL),
                 message,
                 "id-invalid",
-                "id is the nil UUID; leave it out or give a real one");
+                () -> "id is the nil UUID; leave it out or give a real one");
         checkThat(
                 isTime(message.occurredAt()),
                 message,
                 "occurred-at-invalid",
-                "occurred at is " + message.occurredAt() + ", the range is year 1 to 9999");
+                () -> "occurred at is " + message.occurredAt() + ", the range is year 1 to 9999");
         checkThat(
                 isTime(message.availableAt()),
                 message,
                 "available-at-invalid",
-                "available at is " + message.availableAt() + ", the range is year 1 to 9999");
+                () -> "available at is " + message.availableAt() + ", the range is year 1 to 9999");
         PayloadRules.check(message);
         checkHeaders(message);
     }
@@ -93,12 +94,12 @@ public final class MessageRules {
                 total + 1 <= HEADERS_BYTES_MAX || headers.isEmpty(),
                 message,
                 "headers-too-large",
-                "headers are " + (total + 1) + " bytes as JSON, the limit is " + HEADERS_BYTES_MAX);
+                () -> "headers are " + (total + 1) + " bytes as JSON, the limit is " + HEADERS_BYTES_MAX);
         checkThat(
                 headers.size() <= HEADERS_MAX,
                 message,
                 "headers-too-many",
-                "there are " + headers.size() + " headers, the limit is " + HEADERS_MAX);
+                () -> "there are " + headers.size() + " headers, the limit is " + HEADERS_MAX);
         for (Map.Entry<String, String> header : headers.entrySet()) {
             String name = header.getKey();
             checkThat(
@@ -106,20 +107,20 @@ public final class MessageRules {
                             && HEADER_NAME.matcher(name).matches(),
                     message,
                     "header-name-invalid",
-                    "header name is " + quote(name) + ", it must be 1 to 100 letters, digits or _ . -");
+                    () -> "header name is " + quote(name) + ", it must be 1 to 100 letters, digits or _ . -");
             String value = header.getValue();
             checkThat(
-                    isUnicode(value) && value.chars().noneMatch(MessageRules::isControl),
+                    isUnicode(value) && hasNoControl(value),
                     message,
                     "header-value-invalid",
-                    "header " + name
+                    () -> "header " + name
                             + " has a control character or half of a surrogate pair; leave it out or encode it");
             int bytes = utf8Length(value);
             checkThat(
                     bytes <= HEADER_VALUE_BYTES_MAX,
                     message,
                     "header-value-too-large",
-                    "header " + name + " is " + bytes + " bytes, the limit is " + HEADER_VALUE_BYTES_MAX);
+                    () -> "header " + name + " is " + bytes + " bytes, the limit is " + HEADER_VALUE_BYTES_MAX);
         }
     }
 
@@ -133,9 +134,9 @@ public final class MessageRules {
         return utf8Length(text) + escapes;
     }
 
-    static void checkThat(boolean holds, Message message, String code, String problem) {
+    static void checkThat(boolean holds, Message message, String code, Supplier<String> problem) {
         if (!holds) {
-            throw broken(message, code, problem);
+            throw broken(message, code, problem.get());
         }
     }
 
@@ -155,11 +156,14 @@ public final class MessageRules {
     }
 
     /** Whether no half of a surrogate pair stands alone. */
+    /** False if half of a surrogate pair stands alone. */
     static boolean isUnicode(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
             if (Character.isSurrogate(c)) {
-                boolean pair = i + 1 < text.length() && Character.isSurrogatePair(c, text.charAt(i + 1));
+                boolean pair = Character.isHighSurrogate(c)
+                        && i + 1 < text.length()
+                        && Character.isLowSurrogate(text.charAt(i + 1));
                 if (!pair) {
                     return false;
                 }
@@ -176,8 +180,17 @@ public final class MessageRules {
     private static boolean isText(String text, int lengthMax) {
         return !text.isEmpty()
                 && text.codePointCount(0, text.length()) <= lengthMax
-                && text.chars().noneMatch(MessageRules::isControl)
+                && hasNoControl(text)
                 && isUnicode(text);
+    }
+
+    private static boolean hasNoControl(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (isControl(text.charAt(i))) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static boolean isControl(int c) {

@@ -40,7 +40,7 @@ final class PayloadRules {
                 bytes <= MessageRules.PAYLOAD_BYTES_MAX,
                 message,
                 "payload-too-large",
-                "payload is " + bytes + " bytes, the limit is " + MessageRules.PAYLOAD_BYTES_MAX
+                () -> "payload is " + bytes + " bytes, the limit is " + MessageRules.PAYLOAD_BYTES_MAX
                         + "; store it elsewhere and publish a reference");
         checkWhole(message, MessageRules.isUnicode(payload));
         checkEscapes(message, payload);
@@ -56,7 +56,10 @@ final class PayloadRules {
     private static void walk(Message message, JsonParser parser) {
         JsonToken token = parser.nextToken();
         MessageRules.checkThat(
-                token != null, message, "payload-not-json", "payload is empty; publish the JSON value null as null");
+                token != null,
+                message,
+                "payload-not-json",
+                () -> "payload is empty; publish the JSON value null as null");
         while (token != null) {
             if (token.isNumeric()) {
                 checkNumber(message, parser);
@@ -67,7 +70,7 @@ final class PayloadRules {
                     !whole || token == null,
                     message,
                     "payload-not-json",
-                    "payload has more than one JSON value; publish one message for each");
+                    () -> "payload has more than one JSON value; publish one message for each");
         }
     }
 
@@ -85,7 +88,7 @@ final class PayloadRules {
                     c != 0,
                     message,
                     "payload-nul",
-                    "payload has the character U+0000, which PostgreSQL cannot store in text; leave it out");
+                    () -> "payload has the character U+0000, which PostgreSQL cannot store in text; leave it out");
             i += unicode ? 6 : 2;
             open = c >= 0xd800 && c <= 0xdbff;
             checkWhole(message, !open || payload.startsWith("\\u", i));
@@ -94,7 +97,10 @@ final class PayloadRules {
 
     private static void checkWhole(Message message, boolean whole) {
         MessageRules.checkThat(
-                whole, message, "payload-not-unicode", "payload has half of a surrogate pair; send whole characters");
+                whole,
+                message,
+                "payload-not-unicode",
+                () -> "payload has half of a surrogate pair; send whole characters");
     }
 
     /** Four hexadecimal digits, or -1 for the parser to complain about. */
@@ -115,8 +121,8 @@ final class PayloadRules {
                 isModest(parser.getString()),
                 message,
                 "payload-number-too-large",
-                "payload has a number of more than " + INTEGER_DIGITS_MAX + " digits before or " + FRACTION_DIGITS_MAX
-                        + " after the decimal point; send it as a string");
+                () -> "payload has a number of more than " + INTEGER_DIGITS_MAX + " digits before or "
+                        + FRACTION_DIGITS_MAX + " after the decimal point; send it as a string");
     }
 
     /** Counts the digits the number would have without its exponent; never builds it, however long it is. */
