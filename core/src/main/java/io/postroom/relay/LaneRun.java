@@ -117,6 +117,12 @@ final class LaneRun {
                 }
             }
             lost = true;
+            LOG.warn(
+                    "lost lane {} of subscription {}: fence {} is stale, another relay took the lane; what was not settled is"
+                            + " delivered again",
+                    lane.held().lane(),
+                    lane.held().subscription(),
+                    lane.held().fence());
         } catch (LostLeaseException e) {
             lost = true;
             LOG.warn(e.getMessage());
