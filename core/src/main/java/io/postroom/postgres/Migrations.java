@@ -26,12 +26,13 @@ import org.slf4j.LoggerFactory;
 public final class Migrations {
     private static final Logger LOG = LoggerFactory.getLogger(Migrations.class);
     private static final int SERVER_VERSION_MIN = 150_000;
-    private static final int TRIES_MAX = 10;
+    private static final Patience PATIENCE =
+            new Patience(Duration.ofSeconds(3), 10, new Backoff(Duration.ofMillis(200), Duration.ofSeconds(5)));
 
     private final Database database;
     private final Schema schema;
-    private final Duration lockTimeout;
-    private final Backoff backoff = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(5));
+    private final List<Migration> shipped;
+    private final Patience patience;
 
     private final Sql findHistory;
     private final Sql readHistory;
@@ -40,15 +41,22 @@ public final class Migrations {
     private final Sql inspectServer;
     private final Sql findLockers;
 
+    /**
+     * What to do about a locked table.
+     *
+     * @param lockTimeout how long one try waits, and so how long applications may queue behind it
+     */
+    record Patience(Duration lockTimeout, int triesMax, Backoff backoff) {}
+
     public Migrations(Database database) {
-        this(database, Duration.ofSeconds(3));
+        this(database, Migration.ALL, PATIENCE);
     }
 
-    /** {@code lockTimeout} is how long one try waits for a table that somebody else has locked. */
-    public Migrations(Database database, Duration lockTimeout) {
+    Migrations(Database database, List<Migration> shipped, Patience patience) {
         this.database = database;
         this.schema = database.schema();
-        this.lockTimeout = lockTimeout;
+        this.shipped = shipped;
+        this.patience = patience;
         findHistory = schema.sql(Migrations.class, "find_history.sql");
         readHistory = schema.sql(Migrations.class, "read_history.sql");
         recordChecksum = schema.sql(Migrations.class, "record_checksum.sql");
@@ -83,14 +91,14 @@ public final class Migrations {
 
     /** The SQL of some migrations, for another tool or for reading. */
     public String print(int from, int to) {
-        int last = Migration.ALL.get(Migration.ALL.size() - 1).version();
+        int last = last();
         if (from < 1 || to > last || from > to) {
             throw new PostroomException(
                     "schema.range-invalid",
                     "could not print migrations " + from + " to " + to + ": the range is 1 to " + last
                             + ", the first not above the last");
         }
-        String steps = Migration.ALL.stream()
+        String steps = shipped.stream()
                 .filter(migration -> migration.version() >= from && migration.version() <= to)
                 .map(migration -> "begin;\n\n" + schema.fill(migration.text()).strip() + "\n\ncommit;\n")
                 .collect(Collectors.joining("\n"));
@@ -102,6 +110,10 @@ public final class Migrations {
         return Migration.ALL.get(Migration.ALL.size() - 1).version();
     }
 
+    private int last() {
+        return shipped.get(shipped.size() - 1).version();
+    }
+
     /** Applies one migration in a transaction of its own; null if none is left. */
     private @Nullable Migration applyNext() {
         for (int tries = 1; ; tries++) {
@@ -110,22 +122,34 @@ public final class Migrations {
             } catch (DatabaseException e) {
                 boolean locked = e.sqlState().equals(SqlState.LOCK_NOT_AVAILABLE)
                         || e.sqlState().equals(SqlState.DEADLOCK);
+                if (e.sqlState().equals(SqlState.INSUFFICIENT_PRIVILEGE)) {
+                    throw forbidden(e);
+                }
                 if (!locked) {
                     throw e;
                 }
-                if (tries == TRIES_MAX) {
+                if (tries == patience.triesMax()) {
                     throw new PostroomException(
                             "schema.locked",
                             "could not migrate schema " + schema.name() + ": its tables stayed locked through "
-                                    + TRIES_MAX
-                                    + " tries of " + lockTimeout.toMillis() + " ms, by " + lockers()
+                                    + patience.triesMax()
+                                    + " tries of " + patience.lockTimeout().toMillis() + " ms, by " + lockers()
                                     + "; end those transactions and run migrate again, it goes on where it stopped",
                             e);
                 }
                 LOG.info("schema {} is locked by {}; trying again", schema.name(), lockers());
-                pause(backoff.after(tries));
+                pause(patience.backoff().after(tries));
             }
         }
+    }
+
+    private PostroomException forbidden(DatabaseException e) {
+        return new PostroomException(
+                "schema.forbidden",
+                "could not migrate schema " + schema.name()
+                        + ": the role may not create or change it; run migrate as its owner, or give the output of"
+                        + " postroom schema print to somebody who may",
+                e);
     }
 
     private @Nullable Migration applyNext(Connection tx) throws SQLException {
@@ -136,10 +160,11 @@ public final class Migrations {
             statement.execute("set local lock_timeout = '10min'");
             statement.execute(
                     "select pg_advisory_xact_lock(hashtextextended('postroom.migrate " + schema.name() + "', 0))");
-            statement.execute("set local lock_timeout = '" + lockTimeout.toMillis() + "ms'");
+            statement.execute(
+                    "set local lock_timeout = '" + patience.lockTimeout().toMillis() + "ms'");
             Map<Integer, Applied> history = history(tx);
             requireFit(states(history), false);
-            for (Migration migration : Migration.ALL) {
+            for (Migration migration : shipped) {
                 if (!history.containsKey(migration.version())) {
                     if (!findSchema.on(tx).set("name", schema.name()).one(row -> row.getBoolean(1))) {
                         statement.execute("create schema \"" + schema.name() + '"');
@@ -184,9 +209,9 @@ public final class Migrations {
         return history;
     }
 
-    private static List<MigrationState> states(Map<Integer, Applied> history) {
+    private List<MigrationState> states(Map<Integer, Applied> history) {
         List<MigrationState> states = new ArrayList<>();
-        for (Migration migration : Migration.ALL) {
+        for (Migration migration : shipped) {
             Applied applied = history.get(migration.version());
             if (applied == null) {
                 states.add(new MigrationState(
@@ -203,7 +228,7 @@ public final class Migrations {
             }
         }
         history.forEach((version, applied) -> {
-            if (version > latest()) {
+            if (version > last()) {
                 states.add(new MigrationState(
                         version,
                         applied.name(),
@@ -222,7 +247,7 @@ public final class Migrations {
                     throw new PostroomException(
                             "schema.newer",
                             "could not use schema " + schema.name() + ": it has version " + state.version() + " ("
-                                    + state.name() + "), this Postroom knows up to " + latest()
+                                    + state.name() + "), this Postroom knows up to " + last()
                                     + "; use a newer Postroom");
                 case CHANGED ->
                     throw new PostroomException(
@@ -240,7 +265,7 @@ public final class Migrations {
                                         + (empty
                                                 ? "it is not there"
                                                 : "version " + state.version() + " (" + state.name() + ") is missing")
-                                        + ", this Postroom needs version " + latest()
+                                        + ", this Postroom needs version " + last()
                                         + "; run postroom schema migrate");
                     }
                 }

@@ -6,13 +6,18 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * One statement from a file, with named parameters. Parsed once, immutable, shared by all threads.
  *
- * <p>{@code :name} is a parameter, except in comments, quoted text and after another colon ({@code ::type}).
+ * <p>{@code :name} is a parameter, except in comments, quoted text and after another colon ({@code ::type}). An array slice needs
+ * a space after its colon. Everything else reaches PostgreSQL as it stands in the file, only without the comments.
  */
 public final class Sql {
+    private static final Pattern DOLLAR_TAG = Pattern.compile("\\$(?:[A-Za-z_][A-Za-z0-9_]*)?\\$");
+
     private final String name;
     private final String text;
     private final Map<String, int[]> indexes;
@@ -32,7 +37,7 @@ public final class Sql {
             int end = endOfOpaque(source, i);
             if (end > i) {
                 // Comments are left out of what the server sees: they would be sent with every call.
-                text.append(source.startsWith("--", i) ? "" : source.substring(i, end));
+                text.append(isComment(source, i) ? " " : source.substring(i, end));
                 i = end;
             } else if (source.startsWith("::", i)) {
                 text.append("::");
@@ -89,21 +94,70 @@ public final class Sql {
         return Character.isLetterOrDigit(c) || c == '_';
     }
 
+    private static boolean isComment(String source, int from) {
+        return source.startsWith("--", from) || source.startsWith("/*", from);
+    }
+
     /** Where the comment, string or dollar quote that begins here ends; the same place if none begins. */
     private static int endOfOpaque(String source, int from) {
         char c = source.charAt(from);
         if (source.startsWith("--", from)) {
-            int end = source.indexOf('\n', from);
-            return end < 0 ? source.length() : end;
+            return orEnd(source, source.indexOf('\n', from), 0);
+        }
+        if (source.startsWith("/*", from)) {
+            return endOfBlockComment(source, from);
+        }
+        if (c == '\'' && isEscapeString(source, from)) {
+            return endOfEscapeString(source, from);
         }
         if (c == '\'' || c == '"') {
-            int end = source.indexOf(c, from + 1);
-            return end < 0 ? source.length() : end + 1;
+            return orEnd(source, source.indexOf(c, from + 1), 1);
         }
-        if (source.startsWith("$$", from)) {
-            int end = source.indexOf("$$", from + 2);
-            return end < 0 ? source.length() : end + 2;
+        Matcher tag = DOLLAR_TAG.matcher(source).region(from, source.length());
+        if (c == '$' && tag.lookingAt() && (from == 0 || !isNamePart(source.charAt(from - 1)))) {
+            return orEnd(
+                    source, source.indexOf(tag.group(), tag.end()), tag.group().length());
         }
         return from;
+    }
+
+    /** Block comments nest in PostgreSQL. */
+    private static int endOfBlockComment(String source, int from) {
+        int depth = 0;
+        int i = from;
+        while (i < source.length()) {
+            if (source.startsWith("/*", i)) {
+                depth++;
+                i += 2;
+            } else if (source.startsWith("*/", i)) {
+                depth--;
+                i += 2;
+                if (depth == 0) {
+                    return i;
+                }
+            } else {
+                i++;
+            }
+        }
+        return i;
+    }
+
+    /** {@code E'…'}, in which a backslash may stand before a quote. */
+    private static boolean isEscapeString(String source, int quote) {
+        return quote > 0
+                && (source.charAt(quote - 1) == 'E' || source.charAt(quote - 1) == 'e')
+                && (quote == 1 || !isNamePart(source.charAt(quote - 2)));
+    }
+
+    private static int endOfEscapeString(String source, int from) {
+        int i = from + 1;
+        while (i < source.length() && source.charAt(i) != '\'') {
+            i += source.charAt(i) == '\\' ? 2 : 1;
+        }
+        return Math.min(i + 1, source.length());
+    }
+
+    private static int orEnd(String source, int found, int length) {
+        return found < 0 ? source.length() : found + length;
     }
 }
