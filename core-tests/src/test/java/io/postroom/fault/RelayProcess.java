@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -89,6 +90,11 @@ final class RelayProcess implements AutoCloseable {
 
     /** How many messages it delivered and did not settle. To be asked when it is dead and nobody has taken its lanes yet. */
     long unsettled(TestDatabase database) throws SQLException, IOException {
+        return unsettled(database, lanes(database));
+    }
+
+    /** How many messages it delivered beyond the settled positions of some lanes. */
+    long unsettled(TestDatabase database, Collection<Integer> lanes) throws SQLException, IOException {
         Set<Long> delivered = new HashSet<>();
         for (History.Delivery one : file.deliveries()) {
             if (one.relay().equals(name)) {
@@ -100,8 +106,8 @@ final class RelayProcess implements AutoCloseable {
                 PreparedStatement statement = connection.prepareStatement(
                         "select j.position from postroom.lane l join postroom.subscription s on s.name = l.subscription"
                                 + " join postroom.journal j on j.key_hash % s.lanes = l.lane and j.position > l.position"
-                                + " where l.owner = ?")) {
-            statement.setObject(1, id);
+                                + " where l.lane = any (?)")) {
+            statement.setArray(1, connection.createArrayOf("int4", lanes.toArray()));
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     if (delivered.contains(row.getLong(1))) {

@@ -130,6 +130,32 @@ class ZombieRelayTest {
         }
     }
 
+    @Test
+    void movesNoPositionOfALaneWhoseNewOwnerHasNotMovedItYet() throws Exception {
+        History history = new History();
+        DeliveryFile file = DeliveryFile.in(directory);
+        try (TestDatabase database = TestDatabase.create();
+                RelayProcess zombie = start(database, "zombie", file)) {
+            publish(database, history, 1, 20, "Counted");
+            publish(database, history, 21, 21, RelayMain.TRAP);
+            zombie.child().awaitLine("trapped at", PATIENCE);
+            zombie.child().freeze();
+            // A relay that takes all lanes and then does nothing for an hour.
+            database.execute("update postroom.lane set owner = gen_random_uuid(), fence = fence + 1,"
+                    + " leased_until = clock_timestamp() + interval '1 hour'");
+            Map<Integer, LaneRow> taken = lanes(database);
+            assertThat(zombie.unsettled(database, taken.keySet()))
+                    .as("messages it delivered before it froze and would settle now")
+                    .isPositive();
+            zombie.child().thaw();
+            zombie.child().awaitLine("telemetry: stale settle of lane", PATIENCE);
+            for (int lane = 0; lane < LANES; lane++) {
+                zombie.child().awaitLine("telemetry: lane " + lane + " lost", PATIENCE);
+            }
+            assertThat(lanes(database)).isEqualTo(taken);
+        }
+    }
+
     private static RelayProcess start(TestDatabase database, String name, DeliveryFile file)
             throws InterruptedException {
         return RelayProcess.start(database, name, file, LANES, LEASE, Duration.ZERO);
