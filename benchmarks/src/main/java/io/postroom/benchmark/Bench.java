@@ -5,10 +5,12 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
-/** Runs the scenarios and writes the report: {@code Bench FOLDER [--quick]}. */
+/** Runs the scenarios and writes the report: {@code Bench FOLDER [--quick] [SCENARIO …]}. */
 public final class Bench {
     private static final int BACKLOG = 300_000;
 
@@ -27,28 +29,46 @@ public final class Bench {
         boolean met;
         try (EmbeddedPostgres server = BenchDatabase.server()) {
             Bench bench = new Bench(server, quick);
-            bench.run();
+            bench.run(List.of(args).stream()
+                    .skip(1)
+                    .filter(arg -> !arg.startsWith("--"))
+                    .toList());
             met = bench.report.write(folder, bench.intro());
         }
         System.exit(met ? 0 : 4);
     }
 
-    private void run() throws Exception {
-        try (BenchDatabase database = BenchDatabase.create(server)) {
-            Postroom postroom = database.migrated();
+    /** One thing to measure, on a fresh database. */
+    @FunctionalInterface
+    private interface Scenario {
+        void run(BenchDatabase database, Postroom postroom) throws Exception;
+    }
+
+    private void run(List<String> only) throws Exception {
+        Map<String, Scenario> scenarios = new LinkedHashMap<>();
+        scenarios.put("publish", (database, postroom) -> {
             Publish publish = new Publish(database, postroom);
-            publish.run(report, quick ? 5 : 9, quick ? 500 : 1000);
+            publish.run(report, quick ? 5 : 15, quick ? 500 : 1000);
             publish.notify(report, quick ? 3 : 5);
+        });
+        scenarios.put("drain", (database, postroom) -> drain());
+        scenarios.put(
+                "latency", (database, postroom) -> new Latency(database, postroom).run(report, 200, quick ? 5 : 20));
+        scenarios.put("idle", (database, postroom) -> Idle.run(report, database, postroom, quick ? 5 : 20));
+        scenarios.put("wal", this::wal);
+        scenarios.put("kafka", (database, postroom) -> KafkaEndToEnd.run(report, database, quick ? 50_000 : 200_000));
+        scenarios.put(
+                "growth",
+                (database, postroom) -> Growth.run(report, database, postroom, quick ? 1_000_000 : 10_000_000));
+        if (!scenarios.keySet().containsAll(only)) {
+            throw new IllegalArgumentException("scenarios are " + scenarios.keySet() + ", not " + only);
         }
-        drain();
-        try (BenchDatabase database = BenchDatabase.create(server)) {
-            Postroom postroom = database.migrated();
-            new Latency(database, postroom).run(report, 200, quick ? 5 : 20);
-            Idle.run(report, database, postroom, quick ? 5 : 20);
-            wal(database, postroom);
-        }
-        try (BenchDatabase database = BenchDatabase.create(server)) {
-            Growth.run(report, database, database.migrated(), quick ? 1_000_000 : 10_000_000);
+        for (Map.Entry<String, Scenario> scenario : scenarios.entrySet()) {
+            if (only.isEmpty() || only.contains(scenario.getKey())) {
+                try (BenchDatabase database = BenchDatabase.create(server)) {
+                    scenario.getValue().run(database, database.migrated());
+                }
+            }
         }
     }
 

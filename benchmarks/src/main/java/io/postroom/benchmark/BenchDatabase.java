@@ -3,6 +3,7 @@ package io.postroom.benchmark;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
+import io.postroom.telemetry.Telemetry;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -63,6 +64,10 @@ final class BenchDatabase implements AutoCloseable {
         postroom.migrations().migrate();
         execute("select postroom.keep_partitions(28)");
         return postroom;
+    }
+
+    Postroom postroom(Telemetry telemetry) {
+        return Postroom.builder(pool).telemetry(telemetry).build();
     }
 
     Connection connection(boolean autoCommit) throws SQLException {
