@@ -1,4 +1,5 @@
--- Least privilege for schema /*name*/. Run as a superuser or as the owner of its objects; running it again changes nothing.
+-- Least privilege for schema /*name*/. Run as a superuser, or as the role that migrated if it may create roles. Running it again
+-- changes nothing; do so after each migration.
 -- owner     owns everything, logs in nowhere; migrations run as a role that may become it
 -- writer    the application: publishes, and can read nothing
 -- relay     stamps, reads and settles; keeps partitions ahead through a function that has the owner's rights
@@ -14,6 +15,10 @@ begin
             execute format('create role %I nologin', role);
         end if;
     end loop;
+    -- Whoever migrates must be able to become the owner.
+    if not (select rolsuper from pg_roles where rolname = current_user) then
+        execute format('grant %I to %I', '/*owner*/', current_user);
+    end if;
 end
 $roles$;
 

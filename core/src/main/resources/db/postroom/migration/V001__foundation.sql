@@ -45,8 +45,8 @@ declare
     day       date;
     partition text;
 begin
-    if lead_days not between 1 and 366 then
-        raise exception 'could not make partitions: lead_days is %, the range is 1 to 366', lead_days
+    if lead_days is null or lead_days not between 1 and 366 then
+        raise exception 'could not make partitions: lead_days is %, the range is 1 to 366', coalesce(lead_days::text, 'null')
             using errcode = '22023';
     end if;
     perform pg_advisory_xact_lock(hashtextextended('/*schema*/keep_partitions', 0));
