@@ -109,6 +109,12 @@ begin
         return;
     end if;
 
+    -- A position that a relay has read must not be given to another message after a crash: it is on disk before it is seen,
+    -- and with it all that was committed before, even where the session does not wait for its commits.
+    if current_setting('synchronous_commit') = 'off' then
+        perform set_config('synchronous_commit', 'local', true);
+    end if;
+
     -- Statements below see what was committed before the lock was ours: each has a snapshot of its own.
     select tick.position, tick.snapshot, tick.target, tick.cut, tick.day into strict last
     from /*schema*/tick order by tick.position desc limit 1;
@@ -247,6 +253,9 @@ declare
     today    date := (now() at time zone 'utc')::date;
 begin
     perform pg_advisory_xact_lock(hashtextextended('/*schema*/stamp', 0));
+    if current_setting('synchronous_commit') = 'off' then
+        perform set_config('synchronous_commit', 'local', true);
+    end if;
     select tick.position, tick.day into strict last from /*schema*/tick order by tick.position desc limit 1;
     today := greatest(today, last.day);
     perform /*schema*/keep_partitions();
