@@ -8,6 +8,7 @@ import io.postroom.postgres.Migrations;
 import io.postroom.postgres.Schema;
 import io.postroom.relay.Relay;
 import io.postroom.telemetry.Telemetry;
+import java.time.Duration;
 import java.util.Objects;
 import javax.sql.DataSource;
 
@@ -23,7 +24,7 @@ public final class Postroom {
     private final Outbox outbox;
 
     private Postroom(Builder builder) {
-        this.database = new Database(builder.dataSource, builder.schema);
+        this.database = new Database(builder.dataSource, builder.schema, builder.answerWithin);
         this.telemetry = builder.telemetry;
         this.journal = new Journal(database, telemetry);
         this.outbox = new Outbox(builder.schema, telemetry, journal::nudge);
@@ -73,6 +74,7 @@ public final class Postroom {
         private final DataSource dataSource;
         private Schema schema = Schema.POSTROOM;
         private Telemetry telemetry = Telemetry.NONE;
+        private Duration answerWithin = Database.ANSWER_WITHIN;
 
         private Builder(DataSource dataSource) {
             this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
@@ -86,6 +88,15 @@ public final class Postroom {
 
         public Builder telemetry(Telemetry telemetry) {
             this.telemetry = Objects.requireNonNull(telemetry, "telemetry");
+            return this;
+        }
+
+        /**
+         * How long PostgreSQL may take to answer one of a relay's statements before its connection counts as dead; 30 s unless
+         * given. Statements on the caller's own connections are not limited.
+         */
+        public Builder answerWithin(Duration answerWithin) {
+            this.answerWithin = Objects.requireNonNull(answerWithin, "answerWithin");
             return this;
         }
 

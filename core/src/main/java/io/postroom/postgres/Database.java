@@ -2,6 +2,7 @@ package io.postroom.postgres;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Objects;
 import javax.sql.DataSource;
 
@@ -12,12 +13,25 @@ import javax.sql.DataSource;
  * Safe for use by many threads if the DataSource is.
  */
 public final class Database {
+    /** How long PostgreSQL may take to answer a single statement unless told otherwise. */
+    public static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
+
     private final DataSource dataSource;
     private final Schema schema;
+    private final int answerMillisMax;
 
     public Database(DataSource dataSource, Schema schema) {
+        this(dataSource, schema, ANSWER_WITHIN);
+    }
+
+    /**
+     * {@code answerWithin} bounds the wait for the answer to a single statement. A machine that vanishes does not close its
+     * connections: without a bound, whoever waited for its answer would wait for ever.
+     */
+    public Database(DataSource dataSource, Schema schema, Duration answerWithin) {
         this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
         this.schema = Objects.requireNonNull(schema, "schema");
+        this.answerMillisMax = Math.toIntExact(Math.max(1, answerWithin.toMillis()));
     }
 
     /** Something to do on a connection. */
@@ -62,6 +76,7 @@ public final class Database {
             Connection connection = dataSource.getConnection();
             try {
                 connection.setAutoCommit(true);
+                limitAnswer(connection, connection.getNetworkTimeout());
                 return connection;
             } catch (SQLException e) {
                 connection.close();
@@ -75,14 +90,16 @@ public final class Database {
     private <T> T with(boolean autoCommit, Work<T> work) {
         try (Connection tx = dataSource.getConnection()) {
             boolean before = tx.getAutoCommit();
+            int patience = tx.getNetworkTimeout();
             if (before != autoCommit) {
                 tx.setAutoCommit(autoCommit);
             }
+            boolean limited = autoCommit && limitAnswer(tx, patience);
             try {
                 return work.run(tx);
             } finally {
-                if (before != autoCommit) {
-                    restore(tx, before);
+                if (before != autoCommit || limited) {
+                    restore(tx, before, patience);
                 }
             }
         } catch (SQLException e) {
@@ -90,10 +107,20 @@ public final class Database {
         }
     }
 
+    /** A stricter limit of the pool's own stays. */
+    private boolean limitAnswer(Connection tx, int patience) throws SQLException {
+        if (patience > 0 && patience <= answerMillisMax) {
+            return false;
+        }
+        tx.setNetworkTimeout(Runnable::run, answerMillisMax);
+        return true;
+    }
+
     /** A pool gives the connection to others next: they get it as they left it. */
-    private static void restore(Connection tx, boolean autoCommit) {
+    private static void restore(Connection tx, boolean autoCommit, int patience) {
         try {
             tx.setAutoCommit(autoCommit);
+            tx.setNetworkTimeout(Runnable::run, patience);
         } catch (SQLException e) {
             // Broken, or closed by a server that went away: the pool throws it away, and the work's own error is the
             // one to see.
