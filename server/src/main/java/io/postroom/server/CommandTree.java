@@ -3,6 +3,7 @@ package io.postroom.server;
 import io.postroom.PostroomException;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.postgres.SqlState;
+import io.postroom.server.dev.DevCommand;
 import io.postroom.server.schema.SchemaCommand;
 import io.postroom.server.subscription.LaneCommand;
 import io.postroom.server.subscription.SubscriptionCommand;
@@ -57,6 +58,7 @@ public final class CommandTree {
                 .addSubcommand(new TailCommand(terminal, options))
                 .addSubcommand(new SubscriptionCommand(terminal, options))
                 .addSubcommand(new LaneCommand(terminal, options))
+                .addSubcommand(new DevCommand(terminal))
                 .addSubcommand(new VersionCommand(terminal))
                 .addSubcommand(new CompletionCommand(terminal));
         Ansi ansi = terminal.hasColours() ? Ansi.ON : Ansi.OFF;

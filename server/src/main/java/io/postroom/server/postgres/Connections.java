@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
+import javax.sql.DataSource;
 import org.postgresql.PGProperty;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -16,10 +17,7 @@ public final class Connections {
     /** For commands that ask and end. */
     public static final Duration SHORT = Duration.ofSeconds(30);
 
-    /** For relays: a connection that a network swallowed is given up after this time without an answer. */
-    public static final Duration LONG = Duration.ofMinutes(5);
-
-    /** For migrations, which take as long as they take. */
+    /** For migrations, which take as long as they take, and for relays, which bound their statements themselves. */
     public static final Duration ENDLESS = Duration.ZERO;
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
@@ -38,9 +36,13 @@ public final class Connections {
         }
     }
 
-    /** A pool of connections, checked to work. */
-    public static HikariDataSource pool(DatabaseUrl url, Duration silence, int connections) {
-        PGSimpleDataSource source = single(url, silence);
+    /** A pool of connections for a relay, checked to work. */
+    public static HikariDataSource pool(DatabaseUrl url, int connections) {
+        return pool(single(url, ENDLESS), connections);
+    }
+
+    /** A pool on a database that is known to be there. */
+    public static HikariDataSource pool(DataSource source, int connections) {
         HikariConfig config = new HikariConfig();
         config.setPoolName("postroom");
         config.setDataSource(source);

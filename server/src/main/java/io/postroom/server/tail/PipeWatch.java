@@ -1,65 +1,89 @@
 package io.postroom.server.tail;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Notices that the reader of a pipe on standard output is gone even while nothing is written, so that {@code tail | head -5}
  * ends with the fifth line and not with the first that nobody reads.
  *
- * <p>Opening a pipe for writing waits until there is a reader; one that does not open at once has none. Works on Linux, where a
- * process can open its own pipe again; elsewhere the next line that is written notices.
+ * <p>Java cannot ask a pipe about its reader, but Linux shows who has it open. A reader that was never seen, perhaps because it
+ * belongs to another user, is never missed; then, and on other systems, the next line that is written notices.
  */
 final class PipeWatch {
-    private static final Path STDOUT = Path.of("/proc/self/fd/1");
-    private static final Duration OPENS_WITHIN = Duration.ofSeconds(1);
+    private static final Path PROCESSES = Path.of("/proc");
+    private static final int ACCESS_MODE = 3;
+    private static final int WRITE_ONLY = 1;
 
-    private final boolean possible = isPipe();
+    /** As in {@code pipe:[4711]}; null if standard output is no pipe. */
+    private final @Nullable Path pipe = pipe();
 
-    /** Whether it is certain that nobody reads standard output. */
+    private @Nullable Path reader;
+    private boolean seen;
+
+    /** Whether somebody read standard output before and nobody does now. */
     boolean isReaderGone() {
-        if (!possible) {
+        if (pipe == null || reader != null && isReader(reader)) {
             return false;
         }
-        CompletableFuture<Void> opened = new CompletableFuture<>();
-        Thread opener = new Thread(() -> open(opened), "postroom-pipe-watch");
-        opener.setDaemon(true);
-        opener.start();
+        reader = findReader().orElse(null);
+        seen |= reader != null;
+        return seen && reader == null;
+    }
+
+    private Optional<Path> findReader() {
+        try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROCESSES, "[0-9]*")) {
+            for (Path process : processes) {
+                Optional<Path> found = findReader(process);
+                if (found.isPresent()) {
+                    return found;
+                }
+            }
+        } catch (IOException e) {
+            // Nothing is shown here.
+        }
+        return Optional.empty();
+    }
+
+    private Optional<Path> findReader(Path process) {
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(process.resolve("fd"))) {
+            for (Path descriptor : descriptors) {
+                if (isReader(descriptor)) {
+                    return Optional.of(descriptor);
+                }
+            }
+        } catch (IOException e) {
+            // Ended meanwhile, or not ours to look into.
+        }
+        return Optional.empty();
+    }
+
+    private boolean isReader(Path descriptor) {
         try {
-            opened.get(OPENS_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
-            return false;
-        } catch (TimeoutException e) {
-            return true;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        } catch (ExecutionException e) {
+            if (!Files.readSymbolicLink(descriptor).equals(pipe)) {
+                return false;
+            }
+            Path details = descriptor.resolveSibling("../fdinfo").resolve(descriptor.getFileName());
+            return Files.readAllLines(details).stream()
+                    .filter(line -> line.startsWith("flags:"))
+                    .mapToInt(line ->
+                            Integer.parseInt(line.substring("flags:".length()).strip(), 8))
+                    .anyMatch(flags -> (flags & ACCESS_MODE) != WRITE_ONLY);
+        } catch (IOException | NumberFormatException e) {
             return false;
         }
     }
 
-    private static void open(CompletableFuture<Void> opened) {
+    private static @Nullable Path pipe() {
         try {
-            FileChannel.open(STDOUT, StandardOpenOption.WRITE).close();
+            Path target = Files.readSymbolicLink(PROCESSES.resolve("self/fd/1"));
+            return target.toString().startsWith("pipe:") ? target : null;
         } catch (IOException | RuntimeException e) {
-            // Not ours to open, for example after a change of user: then nothing is certain.
-        }
-        opened.complete(null);
-    }
-
-    private static boolean isPipe() {
-        try {
-            return Files.readSymbolicLink(STDOUT).toString().startsWith("pipe:");
-        } catch (IOException | RuntimeException e) {
-            return false;
+            return null;
         }
     }
 }

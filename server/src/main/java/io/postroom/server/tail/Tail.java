@@ -27,7 +27,7 @@ final class Tail {
 
     private static final long BATCH_BYTES = 1_048_576;
     private static final Duration LOOK = Duration.ofMillis(100);
-    private static final Duration PIPE_LOOK = Duration.ofSeconds(1);
+    private static final Duration PIPE_LOOK = Duration.ofMillis(500);
     /** More than a lane ever holds unsettled. */
     private static final int DUE_MAX = 200_000;
 
@@ -47,7 +47,8 @@ final class Tail {
 
     /** Prints through the sink until the limit, the end of the output, a stop, or so long a quiet time. */
     int run(LineSink sink, long limit, @Nullable Duration untilIdle, StopSignal stop) {
-        if (!waitForLane(stop)) {
+        PipeWatch pipe = new PipeWatch();
+        if (!waitForLane(pipe, stop)) {
             return ExitCode.OK;
         }
         int batch = (int) Math.min(limit, BATCH_MESSAGES);
@@ -61,7 +62,7 @@ final class Tail {
                 .build();
         try (relay) {
             relay.start();
-            await(sink, relay, untilIdle, stop);
+            await(sink, relay, pipe, untilIdle, stop);
             sink.giveBack();
         }
         if (sink.unsettled() > 0) {
@@ -78,11 +79,11 @@ final class Tail {
      * Waits while another tail has the lane. Its relay is not announced meanwhile, or the lane would be taken from the one that
      * reads it. The lease of a tail that was killed runs out within {@link #LEASE}.
      *
-     * @return false if the wait was ended by a stop
+     * @return false if the wait was ended by a stop, or because nobody reads any more
      */
-    private boolean waitForLane(StopSignal stop) {
+    private boolean waitForLane(PipeWatch pipe, StopSignal stop) {
         boolean said = false;
-        while (!stop.isRequested()) {
+        while (!stop.isRequested() && !pipe.isReaderGone()) {
             Optional<LaneRow> held =
                     postroom.database().run(tx -> subscriptions.lanes(tx, subscription.name())).stream()
                             .filter(LaneRow::isHeld)
@@ -105,8 +106,8 @@ final class Tail {
         return false;
     }
 
-    private void await(LineSink sink, Relay relay, @Nullable Duration untilIdle, StopSignal stop) {
-        PipeWatch pipe = new PipeWatch();
+    /** Returns when the tail should end. */
+    private void await(LineSink sink, Relay relay, PipeWatch pipe, @Nullable Duration untilIdle, StopSignal stop) {
         long pipeLookNanos = System.nanoTime();
         while (!stop.await(LOOK)) {
             if (untilIdle != null && sink.quiet().compareTo(untilIdle) >= 0 && isAllDelivered(sink, relay)) {
@@ -114,7 +115,7 @@ final class Tail {
             }
             if (System.nanoTime() - pipeLookNanos > PIPE_LOOK.toNanos()) {
                 pipeLookNanos = System.nanoTime();
-                if (sink.quiet().compareTo(PIPE_LOOK) > 0 && pipe.isReaderGone()) {
+                if (pipe.isReaderGone()) {
                     return;
                 }
             }

@@ -50,7 +50,7 @@ import picocli.CommandLine.Option;
             "  postroom tail --subscription nightly --until-idle 2s > messages.jsonl"
         })
 public final class TailCommand implements Callable<Integer> {
-    private static final int CONNECTIONS = 4;
+    private static final int CONNECTIONS = 5;
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
 
     private final Terminal terminal;
@@ -106,7 +106,7 @@ public final class TailCommand implements Callable<Integer> {
         Subscription subscription = subscription();
         DatabaseUrl url = DatabaseUrl.find(options.url(), terminal.environment());
         AtomicReference<@Nullable LineSink> settling = new AtomicReference<>();
-        try (HikariDataSource pool = Connections.pool(url, Connections.LONG, CONNECTIONS);
+        try (HikariDataSource pool = Connections.pool(url, CONNECTIONS);
                 StopSignal stop = StopSignal.listen(STOP_PATIENCE)) {
             Postroom postroom = Postroom.builder(pool)
                     .schema(SchemaChoice.of(options.schema(), terminal.environment())

@@ -1,0 +1,167 @@
+package io.postroom.server.dev;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.Postroom;
+import io.postroom.maintenance.Maintenance;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.relay.Lag;
+import io.postroom.relay.Relay;
+import io.postroom.relay.Subscription;
+import io.postroom.server.postgres.Connections;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.StopSignal;
+import io.postroom.server.terminal.Terminal;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Runs everything on this machine, with demo traffic. */
+@Command(
+        name = "dev",
+        description = {
+            "Try everything out: a PostgreSQL with data kept in a folder, a relay, and demo traffic.",
+            "Shows every two seconds what flows where. Ctrl-C ends it; the next run goes on with the same data."
+        },
+        footer = {
+            "%nExamples:",
+            "  postroom dev",
+            "  postroom dev --rate 1000 --port 5433",
+            "  postroom dev --fresh --data /tmp/postroom"
+        })
+public final class DevCommand implements Callable<Integer> {
+    private static final Duration REFRESH = Duration.ofSeconds(2);
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration DRAIN = Duration.ofSeconds(3);
+    private static final Duration DRAIN_LOOK = Duration.ofMillis(20);
+    private static final int LANES = 10;
+    private static final int FAILURE_ONE_IN = 1_000;
+
+    private final Terminal terminal;
+
+    @Option(names = "--rate", paramLabel = "N", description = "Transactions a second; 200 unless given.")
+    private int rate = 200;
+
+    @Option(names = "--fresh", description = "Begin without the data of earlier runs.")
+    private boolean fresh;
+
+    @Option(names = "--port", paramLabel = "PORT", description = "PostgreSQL's port; any free one unless given.")
+    private int port;
+
+    @Option(names = "--data", paramLabel = "FOLDER", description = "Where data is kept; .postroom/dev unless given.")
+    private Path data = Path.of(".postroom", "dev");
+
+    public DevCommand(Terminal terminal) {
+        this.terminal = terminal;
+    }
+
+    @Override
+    public Integer call() {
+        if (rate < 0 || rate > Traffic.RATE_MAX) {
+            throw new CommandException(ExitCode.USAGE, "--rate is " + rate + ", the range is 0 to " + Traffic.RATE_MAX);
+        }
+        if (port < 0 || port > 65_535) {
+            throw new CommandException(ExitCode.USAGE, "--port is " + port + ", the range is 0 to 65535");
+        }
+        try (StopSignal stop = StopSignal.listen(STOP_PATIENCE)) {
+            terminal.say("starting PostgreSQL in " + data);
+            try (DevServer server = DevServer.start(data.toAbsolutePath(), port, fresh);
+                    HikariDataSource pool = Connections.pool(server.dataSource(), connections())) {
+                run(server, pool, stop);
+            }
+            terminal.say("stopped; the data is in " + data);
+        }
+        return ExitCode.OK;
+    }
+
+    private int connections() {
+        return Traffic.writers(rate) + LANES + 5;
+    }
+
+    private void run(DevServer server, HikariDataSource pool, StopSignal stop) {
+        Flow flow = new Flow();
+        Postroom postroom = Postroom.builder(pool).telemetry(flow).build();
+        postroom.migrations().migrate();
+        Business business = new Business();
+        postroom.database().transact(tx -> {
+            business.table().create(tx);
+            return true;
+        });
+        try (Maintenance maintenance = postroom.maintenance();
+                Relay relay = relay(postroom)) {
+            maintenance.start();
+            relay.start();
+            greet(server.port());
+            try (Traffic traffic = Traffic.start(pool, postroom.outbox(), business, rate)) {
+                FlowBoard board = new FlowBoard(terminal, flow, traffic);
+                while (!stop.await(REFRESH)) {
+                    board.show(postroom.journal().head().position(), relay.lag());
+                }
+                terminal.say("stopping");
+            }
+            drain(postroom, relay);
+        }
+    }
+
+    private Relay relay(Postroom postroom) {
+        return postroom.relay()
+                .name("dev")
+                .lease(Duration.ofSeconds(5))
+                .settleInterval(Duration.ofMillis(50))
+                .stopGrace(DRAIN)
+                .handle(
+                        Subscription.named("billing")
+                                .lanes(2)
+                                .eventTypes("OrderPlaced", "OrderPaid")
+                                .build(),
+                        envelope -> {})
+                .handle(
+                        Subscription.named("shipping")
+                                .lanes(2)
+                                .eventTypes("OrderPaid", "OrderShipped")
+                                .build(),
+                        envelope -> stumble())
+                .handle(
+                        Subscription.named("casework")
+                                .lanes(2)
+                                .aggregateTypes("case")
+                                .build(),
+                        envelope -> {})
+                .handle(Subscription.named("audit").lanes(4).build(), envelope -> {})
+                .build();
+    }
+
+    /** Now and then a handler fails, to show that nothing is lost by it. */
+    private static void stumble() {
+        if (ThreadLocalRandom.current().nextInt(FAILURE_ONE_IN) == 0) {
+            throw new IllegalStateException("the demo fails on purpose now and then");
+        }
+    }
+
+    private void greet(int port) {
+        String url = "postgres://postgres@localhost:" + port + "/postgres";
+        terminal.print("PostgreSQL  jdbc:postgresql://localhost:" + port + "/postgres?user=postgres\n"
+                + "Look        bin/postroom tail --url " + url + " --subscription me\n"
+                + "            bin/postroom subscription list --url " + url + "\n"
+                + "            psql " + url + " -c 'select * from demo.orders limit 5'\n\n");
+    }
+
+    /** Everything that was committed should have arrived when it ends; what has not is there for the next run. */
+    private static void drain(Postroom postroom, Relay relay) {
+        long deadline = System.nanoTime() + DRAIN.toNanos();
+        try {
+            postroom.journal().stampAll();
+            relay.nudge();
+            while (System.nanoTime() < deadline
+                    && relay.lag().stream().mapToLong(Lag::messages).sum() > 0) {
+                LockSupport.parkNanos(DRAIN_LOOK.toNanos());
+            }
+        } catch (DatabaseException e) {
+            // The relay has said so.
+        }
+    }
+}
