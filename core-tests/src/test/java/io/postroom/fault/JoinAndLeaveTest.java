@@ -59,7 +59,7 @@ class JoinAndLeaveTest {
                         history,
                         KEYS,
                         System.nanoTime(),
-                        0.01,
+                        0.03,
                         Writers.Style.PLAIN,
                         Writers.Style.BATCH);
                 Relay first = relay("first", sink);
@@ -214,7 +214,7 @@ class JoinAndLeaveTest {
                         }
                         answer.complete(Outcome.accepted());
                     },
-                    ThreadLocalRandom.current().nextInt(5, 30),
+                    ThreadLocalRandom.current().nextInt(1, 8),
                     TimeUnit.MILLISECONDS);
             return answer;
         }
