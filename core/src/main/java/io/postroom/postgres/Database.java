@@ -5,6 +5,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
 
 /**
  * A DataSource and the schema in it: short units of work on connections of our own.
@@ -57,6 +59,7 @@ public final class Database {
         return with(false, tx -> {
             try {
                 T result = work.run(tx);
+                requireWhole(tx);
                 tx.commit();
                 return result;
             } catch (SQLException | RuntimeException e) {
@@ -68,6 +71,14 @@ public final class Database {
                 throw e;
             }
         });
+    }
+
+    /** PostgreSQL answers a COMMIT after a failed statement with a rollback, not with an error, and the driver says nothing. */
+    private static void requireWhole(Connection tx) throws SQLException {
+        if (tx.unwrap(BaseConnection.class).getTransactionState() == TransactionState.FAILED) {
+            throw new SQLException(
+                    "a statement of this transaction failed and nobody said so", SqlState.IN_FAILED_TRANSACTION);
+        }
     }
 
     /** A connection to keep; the caller closes it. Single statements are transactions of their own on it. */
