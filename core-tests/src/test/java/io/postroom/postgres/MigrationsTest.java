@@ -286,6 +286,20 @@ class MigrationsTest {
     }
 
     @Test
+    void refusesADatabaseThatCannotHoldEveryPayload() {
+        String name = database.name() + "_latin";
+        TestPostgres.shared()
+                .execute("create database " + name
+                        + " template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'");
+        try (TestDatabase latin = TestDatabase.existing(TestPostgres.shared(), name)) {
+            assertThatThrownBy(() -> latin.postroom().migrations().migrate())
+                    .hasMessageContaining("LATIN1")
+                    .extracting("code")
+                    .isEqualTo("postgres.encoding");
+        }
+    }
+
+    @Test
     void saysThatTheRoleMayNot() throws SQLException {
         Logins logins = new Logins(database);
         try {

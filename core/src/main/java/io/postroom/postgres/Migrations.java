@@ -283,6 +283,13 @@ public final class Migrations {
                         "could not use PostgreSQL " + version / 10_000
                                 + ": Postroom needs 15 or newer; upgrade the server");
             }
+            String encoding = row.getString("encoding");
+            if (!encoding.equals("UTF8")) {
+                throw new PostroomException(
+                        "postgres.encoding",
+                        "could not use the database: its encoding is " + encoding
+                                + ", which cannot hold every payload; create a database with encoding UTF8");
+            }
             if (writable && (row.getBoolean("standby") || row.getBoolean("read_only"))) {
                 throw new PostroomException(
                         "postgres.read-only",
