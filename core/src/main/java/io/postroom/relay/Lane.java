@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.CompletionStage;
@@ -124,6 +125,11 @@ final class Lane {
         return inFlight > 0;
     }
 
+    /** How many messages the sink has not answered for. */
+    int inFlight() {
+        return inFlight;
+    }
+
     /** Whether nothing is left to do: all that was stamped is accepted and settled. */
     boolean isIdle() {
         return window.messages() == 0
@@ -197,6 +203,10 @@ final class Lane {
             if (mayGo(slot)) {
                 send(slot);
                 sent = true;
+                // A sink that says at once that it is unavailable is not given the rest of the batch.
+                if (!answers.isEmpty()) {
+                    takeAnswers();
+                }
             }
         }
         if (sent) {
@@ -223,8 +233,12 @@ final class Lane {
         Envelope envelope = slot.envelope();
         CompletionStage<Outcome> stage;
         try {
-            stage = sink.send(envelope);
-        } catch (Exception | StackOverflowError | LinkageError | AssertionError e) {
+            stage = Objects.requireNonNull(sink.send(envelope), "the sink returned null");
+        } catch (Throwable e) {
+            // Whatever it is, it came of this message: the lane would meet it again if it ended here. An interrupt that
+            // a
+            // handler left behind is its own; a relay that wants its lanes to end has told them.
+            Thread.interrupted();
             failed(slot, thrown(e));
             return;
         }
@@ -268,8 +282,7 @@ final class Lane {
         Failure failure = Failure.of(outcome);
         Duration wait = failure.after() == null ? settings.backoff().after(envelope.attempt()) : failure.after();
         if (failure.isOfTheSink()) {
-            wait = failure.after() == null ? settings.backoff().after(++unavailable) : failure.after();
-            pausedUntilNanos = System.nanoTime() + wait.toNanos();
+            wait = pause(failure);
         }
         LOG.warn(
                 "could not deliver message {} at position {} to subscription {}, attempt {}: {}; trying again in {} ms",
@@ -283,6 +296,16 @@ final class Lane {
         holdKey(envelope);
         slot.tryAgain(System.nanoTime() + wait.toNanos());
         waiting.add(slot);
+    }
+
+    /** How long the sink is left alone. Messages that find it unavailable during one pause are one failure, not many. */
+    private Duration pause(Failure failure) {
+        long now = System.nanoTime();
+        if (!isPaused()) {
+            Duration wait = settings.backoff().after(++unavailable);
+            pausedUntilNanos = now + (failure.after() == null ? wait : failure.after()).toNanos();
+        }
+        return Duration.ofNanos(Math.max(pausedUntilNanos - now, 0));
     }
 
     private void holdKey(Envelope envelope) {
@@ -314,6 +337,7 @@ final class Lane {
                 ready.addLast(slot);
             } else {
                 send(slot);
+                takeAnswers();
             }
         }
     }

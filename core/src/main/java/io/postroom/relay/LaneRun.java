@@ -11,10 +11,14 @@ import org.slf4j.LoggerFactory;
 final class LaneRun {
     private static final Logger LOG = LoggerFactory.getLogger(LaneRun.class);
 
+    /** A broken lane waits as long as after so many failures. */
+    private static final int BROKEN_FAILURES = 4;
+
     private final Lane lane;
     private final RelaySettings settings;
     private final Consumer<Boolean> ended;
     private volatile boolean draining;
+    private volatile long drainUntilNanos;
     private volatile boolean abandoned;
     private @Nullable Thread thread;
 
@@ -34,9 +38,12 @@ final class LaneRun {
         thread = Threads.start("postroom-lane-" + held.subscription() + "-" + held.lane(), this::run);
     }
 
-    /** Asks the lane to finish what is on its way and give itself back. */
+    /** Asks the lane to finish what is on its way and give itself back; a sink that does not answer in time is not awaited. */
     void drain() {
-        draining = true;
+        if (!draining) {
+            drainUntilNanos = System.nanoTime() + settings.stopGrace().toNanos();
+            draining = true;
+        }
         lane.signal().raise();
     }
 
@@ -98,7 +105,7 @@ final class LaneRun {
                 try {
                     lane.step(!draining);
                     failures = 0;
-                    if (draining && !lane.isInFlight()) {
+                    if (draining && isDrained()) {
                         return;
                     }
                     await(draining ? 5_000_000 : lane.restNanos());
@@ -126,6 +133,14 @@ final class LaneRun {
         } catch (LostLeaseException e) {
             lost = true;
             LOG.warn(e.getMessage());
+        } catch (RuntimeException | Error e) {
+            LOG.error(
+                    "lane {} of subscription {} broke; it is given back and taken again from where it was settled",
+                    lane.held().lane(),
+                    lane.held().subscription(),
+                    e);
+            // What broke it is likely to break it again: not in a tight loop.
+            await(settings.backoff().after(BROKEN_FAILURES).toNanos());
         } finally {
             if (lost) {
                 ended.accept(true);
@@ -135,12 +150,29 @@ final class LaneRun {
         }
     }
 
+    private boolean isDrained() {
+        if (!lane.isInFlight()) {
+            return true;
+        }
+        if (drainUntilNanos - System.nanoTime() > 0) {
+            return false;
+        }
+        LOG.warn(
+                "lane {} of subscription {} waits no longer for {} answers of its sink; those messages are delivered again",
+                lane.held().lane(),
+                lane.held().subscription(),
+                lane.inFlight());
+        return true;
+    }
+
     private void await(long nanos) {
         try {
             lane.signal().await(nanos);
         } catch (InterruptedException e) {
+            // Only a relay that closes does this, after its grace: end now. Giving the lane back must not be
+            // interrupted too.
+            drainUntilNanos = System.nanoTime();
             draining = true;
-            Thread.currentThread().interrupt();
         }
     }
 }

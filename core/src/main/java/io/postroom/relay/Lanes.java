@@ -22,6 +22,9 @@ import org.slf4j.LoggerFactory;
 final class Lanes {
     private static final Logger LOG = LoggerFactory.getLogger(Lanes.class);
 
+    /** How long a lane that is asked to end may take to settle and give itself back. */
+    private static final long GIVE_BACK_NANOS = 2_000_000_000L;
+
     private final UUID relayId;
     private final Map<String, Relay.Target> targets;
     private final Lane.Surroundings surroundings;
@@ -106,7 +109,8 @@ final class Lanes {
     void stop() {
         stopping = true;
         running.values().forEach(LaneRun::drain);
-        long deadline = System.nanoTime() + settings.stopGrace().toNanos();
+        // Lanes keep the grace themselves; whoever is not done soon after it hangs in a handler and is interrupted.
+        long deadline = System.nanoTime() + settings.stopGrace().toNanos() + GIVE_BACK_NANOS;
         running.values().forEach(run -> run.join(deadline));
         signal.raise();
         Threads.join(thread, settings.stopGrace());
