@@ -4,6 +4,7 @@ import io.postroom.PostroomException;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.postgres.SqlState;
 import io.postroom.server.dev.DevCommand;
+import io.postroom.server.relay.RelayCommand;
 import io.postroom.server.schema.SchemaCommand;
 import io.postroom.server.subscription.LaneCommand;
 import io.postroom.server.subscription.SubscriptionCommand;
@@ -18,11 +19,11 @@ import io.postroom.server.terminal.Terminal;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
@@ -58,6 +59,7 @@ public final class CommandTree {
                 .addSubcommand(new TailCommand(terminal, options))
                 .addSubcommand(new SubscriptionCommand(terminal, options))
                 .addSubcommand(new LaneCommand(terminal, options))
+                .addSubcommand(new RelayCommand(terminal, options))
                 .addSubcommand(new DevCommand(terminal))
                 .addSubcommand(new VersionCommand(terminal))
                 .addSubcommand(new CompletionCommand(terminal));
@@ -65,11 +67,11 @@ public final class CommandTree {
         return root.setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(ansi))
-                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpWidth(110)
                 .setUsageHelpLongOptionsMaxWidth(40)
                 .registerConverter(Duration.class, CommandTree::duration)
-                .registerConverter(OutputFormat.class, CommandTree::format)
+                .registerConverter(OutputFormat.class, word(OutputFormat.class))
+                .registerConverter(CompletionCommand.Shell.class, word(CompletionCommand.Shell.class))
                 .setExecutionStrategy(parsed -> execute(options, parsed))
                 .setParameterExceptionHandler((e, given) -> UsageError.report(terminal, e, given))
                 .setExecutionExceptionHandler((e, command, parsed) -> report(terminal, options, e));
@@ -83,12 +85,13 @@ public final class CommandTree {
         }
     }
 
-    private static OutputFormat format(String text) {
-        return Arrays.stream(OutputFormat.values())
-                .filter(format -> format.toString().equals(text))
+    /** Reads a word of an enum as it is written on the command line. */
+    private static <E extends Enum<E>> ITypeConverter<E> word(Class<E> type) {
+        List<E> words = List.of(type.getEnumConstants());
+        return text -> words.stream()
+                .filter(word -> word.toString().equals(text))
                 .findFirst()
-                .orElseThrow(() -> new TypeConversionException(
-                        "'" + Quoted.text(text, 20) + "' is none of " + List.of(OutputFormat.values())));
+                .orElseThrow(() -> new TypeConversionException("'" + Quoted.text(text, 20) + "' is none of " + words));
     }
 
     private static int execute(GlobalOptions options, ParseResult parsed) {

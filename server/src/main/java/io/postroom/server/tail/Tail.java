@@ -60,6 +60,8 @@ final class Tail {
                 .batch(batch, BATCH_BYTES)
                 .stopGrace(LEASE)
                 .build();
+        // A position to begin at may be that of a message that nobody has stamped yet.
+        postroom.journal().stampAll();
         try (relay) {
             relay.start();
             await(sink, relay, pipe, untilIdle, stop);

@@ -11,6 +11,7 @@ import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
 import io.postroom.server.postgres.SchemaChoice;
+import io.postroom.server.subscription.StartWord;
 import io.postroom.server.subscription.SubscriptionRow;
 import io.postroom.server.subscription.SubscriptionTable;
 import io.postroom.server.terminal.CommandException;
@@ -19,10 +20,8 @@ import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
-import io.postroom.server.terminal.Times;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
@@ -154,23 +153,10 @@ public final class TailCommand implements Callable<Integer> {
     }
 
     private Start start() {
-        String word = from == null ? "beginning" : from.strip();
-        if (word.equals("beginning")) {
-            return Start.beginning();
-        }
-        if (word.equals("now")) {
-            return Start.now();
-        }
-        if (word.matches("\\d{1,18}")) {
-            return Start.after(Math.max(0, Long.parseLong(word) - 1));
-        }
         try {
-            return Start.since(Times.parse(word, Instant.now()));
+            return StartWord.parse(from == null ? "beginning" : from);
         } catch (IllegalArgumentException e) {
-            throw new CommandException(
-                    ExitCode.USAGE,
-                    "could not read --from: " + e.getMessage() + "; or beginning, now or a position",
-                    e);
+            throw new CommandException(ExitCode.USAGE, "could not read --from: " + e.getMessage(), e);
         }
     }
 

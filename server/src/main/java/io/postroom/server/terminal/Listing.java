@@ -1,25 +1,25 @@
 package io.postroom.server.terminal;
 
-import java.io.StringWriter;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.core.JsonGenerator;
-import tools.jackson.core.ObjectWriteContext;
-import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Rows with named columns, written as a table, as one JSON array or as JSON lines. The names are part of the program's promise:
  * scripts read them.
  */
 public final class Listing {
-    private static final JsonFactory JSON = new JsonFactory();
+    private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final int CELL_LENGTH_MAX = 200;
     private static final String GAP = "  ";
 
@@ -49,34 +49,21 @@ public final class Listing {
     }
 
     private String json(@Nullable Object[] row) {
-        StringWriter text = new StringWriter();
-        try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), text)) {
-            json.writeStartObject();
-            for (int i = 0; i < row.length; i++) {
-                json.writeName(columns.get(i));
-                write(json, row[i]);
-            }
-            json.writeEndObject();
+        Map<String, @Nullable Object> object = new LinkedHashMap<>();
+        for (int i = 0; i < row.length; i++) {
+            object.put(columns.get(i), plain(row[i]));
         }
-        return text.toString();
+        return JSON.writeValueAsString(object);
     }
 
-    private static void write(JsonGenerator json, @Nullable Object value) {
-        if (value == null) {
-            json.writeNull();
-        } else if (value instanceof Duration duration) {
-            json.writeNumber(duration.toMillis() / 1000.0);
-        } else if (value instanceof Long || value instanceof Integer) {
-            json.writeNumber(((Number) value).longValue());
-        } else if (value instanceof Boolean bool) {
-            json.writeBoolean(bool);
-        } else if (value instanceof Collection<?> values) {
-            json.writeStartArray();
-            values.forEach(each -> json.writeString(String.valueOf(each)));
-            json.writeEndArray();
-        } else {
-            json.writeString(value.toString());
+    /** A value as JSON has it: durations are seconds, times and identifiers text. */
+    private static @Nullable Object plain(@Nullable Object value) {
+        if (value instanceof Duration duration) {
+            return duration.toMillis() / 1000.0;
         }
+        boolean isPlain =
+                value == null || value instanceof Number || value instanceof Boolean || value instanceof Collection<?>;
+        return isPlain ? value : value.toString();
     }
 
     private String table() {
@@ -123,7 +110,7 @@ public final class Listing {
             return Durations.show(duration);
         }
         if (value instanceof Instant time) {
-            return time.truncatedTo(java.time.temporal.ChronoUnit.MILLIS).toString();
+            return time.truncatedTo(ChronoUnit.MILLIS).toString();
         }
         if (value instanceof Collection<?> values) {
             return Quoted.text(values.stream().map(String::valueOf).collect(Collectors.joining(",")), CELL_LENGTH_MAX);

@@ -1,0 +1,220 @@
+package io.postroom.server.relay;
+
+import io.postroom.Postroom;
+import io.postroom.PostroomException;
+import io.postroom.postgres.Schema;
+import io.postroom.relay.Order;
+import io.postroom.relay.Relay;
+import io.postroom.relay.Sink;
+import io.postroom.relay.Subscription;
+import io.postroom.server.subscription.StartWord;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.Terminal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A relay as a file describes it, read and found good: settings, subscriptions and their sinks. Close it to close the sinks.
+ *
+ * <p>Settings whose ranges core knows are checked by core when the relay is built, with the file's own check of their form before.
+ */
+final class RelayFile implements AutoCloseable {
+    static final int CONNECTIONS_MIN = 5;
+    private static final int CONNECTIONS_MAX = 200;
+
+    private final @Nullable String url;
+    private final @Nullable String schema;
+    private final Settings settings;
+    private final List<Delivery> deliveries;
+
+    private RelayFile(@Nullable String url, @Nullable String schema, Settings settings, List<Delivery> deliveries) {
+        this.url = url;
+        this.schema = schema;
+        this.settings = settings;
+        this.deliveries = List.copyOf(deliveries);
+    }
+
+    private record Delivery(Subscription subscription, Sink sink) {}
+
+    /** The block {@code relay}, with what holds where it says nothing. */
+    private static final class Settings {
+        private String name = "relay";
+        private Duration lease = Duration.ofSeconds(15);
+        private Duration settleInterval = Duration.ofMillis(200);
+        private Duration pollMin = Duration.ofMillis(2);
+        private Duration pollMax = Duration.ofMillis(200);
+        private Duration stopGrace = Duration.ofSeconds(10);
+        private Duration retryFirst = Duration.ofMillis(100);
+        private Duration retryLongest = Duration.ofSeconds(30);
+        private int batchSize = 1_000;
+        private long batchBytes = 1_048_576;
+        private int connections;
+        private boolean maintenance = true;
+    }
+
+    /** Reads a file's text, or throws with every problem it has. Nothing is started and nothing connected to. */
+    static RelayFile read(String file, String text, Terminal terminal) {
+        Problems problems = new Problems();
+        Node node = Yaml.read(text, problems);
+        if (!problems.isEmpty()) {
+            throw unusable(file, problems);
+        }
+        Section root = Section.root(node, new Variables(terminal.environment()), problems);
+        String url = root.text("url").orElse(null);
+        root.read("schema", Schema::new);
+        String schema = root.text("schema").orElse(null);
+        Settings settings = settings(root, terminal.environment());
+        List<Delivery> deliveries = deliveries(root, settings, new Targets(terminal));
+        root.close();
+        RelayFile read = new RelayFile(url, schema, settings, deliveries);
+        if (!problems.isEmpty()) {
+            read.close();
+            throw unusable(file, problems);
+        }
+        return read;
+    }
+
+    private static CommandException unusable(String file, Problems problems) {
+        return new CommandException(ExitCode.USAGE, "could not use " + file + ":\n" + problems.text());
+    }
+
+    private static Settings settings(Section root, Map<String, String> environment) {
+        Settings settings = new Settings();
+        settings.name = environment.getOrDefault("HOSTNAME", "relay");
+        root.section("relay").ifPresent(relay -> {
+            relay.text("name").ifPresent(name -> settings.name = name);
+            relay.duration("lease", value -> settings.lease = value);
+            relay.duration("settle-interval", value -> settings.settleInterval = value);
+            relay.duration("poll-min", value -> settings.pollMin = value);
+            relay.duration("poll-max", value -> settings.pollMax = value);
+            relay.duration("stop-grace", value -> settings.stopGrace = value);
+            relay.duration("retry-first", value -> settings.retryFirst = value);
+            relay.duration("retry-longest", value -> settings.retryLongest = value);
+            relay.integer("batch-size", value -> settings.batchSize = value);
+            relay.bytes("batch-bytes", value -> settings.batchBytes = value);
+            relay.integer("connections", value -> settings.connections = connections(value));
+            settings.maintenance = !relay.has("maintenance") || relay.bool("maintenance");
+            relay.close();
+        });
+        return settings;
+    }
+
+    private static int connections(int value) {
+        if (value < CONNECTIONS_MIN || value > CONNECTIONS_MAX) {
+            throw new IllegalArgumentException("is " + value + ", the range is " + CONNECTIONS_MIN + " to "
+                    + CONNECTIONS_MAX + ": leases, listening, stamping, housekeeping and a lane each take one");
+        }
+        return value;
+    }
+
+    private static List<Delivery> deliveries(Section root, Settings settings, Targets targets) {
+        List<Delivery> deliveries = new ArrayList<>();
+        Optional<Section> block = root.section("subscriptions");
+        Map<String, Section> sections = block.map(Section::sections).orElse(Map.of());
+        if (sections.isEmpty()) {
+            root.problem(root.lineOf("subscriptions"), "subscriptions has none; a relay needs one to serve");
+        }
+        sections.forEach((name, section) -> {
+            Optional<Subscription> subscription = subscription(name, section);
+            Optional<Sink> sink = targets.of(section, settings.name);
+            section.close();
+            if (subscription.isPresent() && sink.isPresent()) {
+                deliveries.add(new Delivery(subscription.get(), sink.get()));
+            } else {
+                sink.ifPresent(Sink::close);
+            }
+        });
+        return deliveries;
+    }
+
+    private static Optional<Subscription> subscription(String name, Section section) {
+        Subscription.Builder builder = Subscription.named(name);
+        section.integer("lanes", builder::lanes);
+        section.read("order", word -> builder.order(order(word)));
+        section.read("start", word -> builder.start(StartWord.parse(word)));
+        section.section("filter").ifPresent(filter -> {
+            builder.aggregateTypes(distinct(filter.texts("aggregate-types")));
+            builder.eventTypes(distinct(filter.texts("event-types")));
+            builder.tenants(distinct(filter.texts("tenants")));
+            filter.close();
+        });
+        try {
+            return Optional.of(builder.build());
+        } catch (PostroomException e) {
+            section.problem(section.line(), section.path() + ": " + e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private static String[] distinct(List<String> values) {
+        return values.stream().distinct().toArray(String[]::new);
+    }
+
+    private static Order order(String word) {
+        return switch (word) {
+            case "key" -> Order.KEY;
+            case "none" -> Order.NONE;
+            default -> throw new IllegalArgumentException("'" + word + "' is neither key nor none");
+        };
+    }
+
+    @Nullable
+    String url() {
+        return url;
+    }
+
+    @Nullable
+    String schema() {
+        return schema;
+    }
+
+    boolean maintenance() {
+        return settings.maintenance;
+    }
+
+    Duration stopGrace() {
+        return settings.stopGrace;
+    }
+
+    /** As many connections as it can use at once: more lanes than that share them. */
+    int connections() {
+        int lanes = deliveries.stream()
+                .mapToInt(delivery -> delivery.subscription().lanes())
+                .sum();
+        return settings.connections > 0 ? settings.connections : Math.min(CONNECTIONS_MIN + lanes, 20);
+    }
+
+    /** A relay on a database, not yet started; problems that only core sees are problems of the file. */
+    Relay relay(Postroom postroom) {
+        Relay.Builder builder = postroom.relay()
+                .name(settings.name)
+                .lease(settings.lease)
+                .settleInterval(settings.settleInterval)
+                .poll(settings.pollMin, settings.pollMax)
+                .stopGrace(settings.stopGrace)
+                .retry(settings.retryFirst, settings.retryLongest)
+                .batch(settings.batchSize, settings.batchBytes);
+        deliveries.forEach(delivery -> builder.deliver(delivery.subscription(), delivery.sink()));
+        try {
+            return builder.build();
+        } catch (PostroomException e) {
+            throw new CommandException(ExitCode.USAGE, e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        deliveries.forEach(delivery -> {
+            try {
+                delivery.sink().close();
+            } catch (RuntimeException e) {
+                // The others are to be closed all the same.
+            }
+        });
+    }
+}

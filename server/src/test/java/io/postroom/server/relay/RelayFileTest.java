@@ -1,0 +1,156 @@
+package io.postroom.server.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.server.CommandRun;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RelayFileTest {
+    private static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void readsTheCompleteFileOfTheDocumentation() throws IOException {
+        String page = Files.readString(Path.of("..", "docs", "relay.md"));
+        int begin = page.indexOf("```yaml\n") + "```yaml\n".length();
+        CommandRun run = check(
+                page.substring(begin, page.indexOf("```", begin)),
+                Map.of(
+                        "POSTROOM_URL", "postgres://localhost/shop",
+                        "WEBHOOK_SECRET", SECRET,
+                        "PARTNER_TOKEN", "token",
+                        "KAFKA_JAAS",
+                                "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"a\" password=\"b\";"));
+        assertThat(run.err()).contains("can be used").hasLineCount(1);
+        assertThat(run.exitCode()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "relay: {batch-sise: 10}            | relay.batch-sise is not a setting; did you mean relay.batch-size?",
+                "relay: {lease: 30}                 | relay.lease: '30' is not a duration; write a number and a unit",
+                "relay: {lease: -5s}                | relay.lease: '-5s' is not a duration",
+                "relay: {lease: 99h}                | lease is PT99H, the range is 100 ms to 1 h",
+                "relay: {batch-bytes: 1MB}          | relay.batch-bytes: '1MB' is not a size",
+                "relay: {batch-size: 0}             | batch is 0 messages",
+                "relay: {connections: 2}            | relay.connections: is 2, the range is 5 to 200",
+                "relay: {maintenance: on}           | relay.maintenance: 'on' is neither true nor false",
+                "relay: [1]                         | relay is a list, not a block of settings",
+                "relay: {name: {a: 1}}              | relay.name is a block of settings, not a single value",
+                "relay: {lease: 1s, lease: 2s}      | lease is there twice",
+                "relay: {batchSize: 1, batch-size: 2} | relay.batch-size is there twice",
+                "schema: mq;drop                    | schema: could not use schema 'mq;drop'",
+                "subscriptons: {}                   | did you mean subscriptions?",
+                "url: ${NOPE}                       | url: variable NOPE is not set",
+                "a: &x [1]                          | anchors and aliases",
+                "a: *x                              | anchors and aliases",
+                "--- 1                            | the file is a single value"
+            })
+    void refusesASettingWithItsLine(String line, String sentence) throws IOException {
+        CommandRun run = check(line + (line.startsWith("---") ? "" : "\nsubscriptions: {all: {log: {}}}\n"), Map.of());
+        assertThat(run.err()).contains(sentence).doesNotContain("Exception");
+        assertThat(run.exitCode()).isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "Orders: {log: {}}                               | name is 'Orders'",
+                "a: {}                                           | subscriptions.a has no target; give one of kafka, webhook and log",
+                "a: {log: {}, kafka: {}}                         | subscriptions.a has several targets",
+                "a: {log: {}, lanes: 0}                          | lanes is 0, the range is 1 to 256",
+                "a: {log: {}, order: keyy}                       | 'keyy' is neither key nor none",
+                "a: {log: {}, start: yesterday-ish}              | is not a time; write",
+                "a: {log: {colour: red}}                         | subscriptions.a.log.colour is not a setting",
+                "a: {log: {}, filter: {event-type: [A]}}         | did you mean subscriptions.a.filter.event-types?",
+                "a: {kafka: {topic: t}}                          | bootstrapServers is empty",
+                "a: {kafka: {topic: '{nope}', bootstrapServers: 'h:1'}} | nope",
+                "a: {kafka: {topic: t, bootstrapServers: 'h:1', properties: {acks: '1'}}} | property acks cannot be set",
+                "a: {webhook: {url: 'http://10.0.0.1/'}}         | use https",
+                "a: {webhook: {url: 'https://h.example/', secrets: [whsec_c2hvcnQ=]}} | it takes 24 to 64",
+                "a: {webhook: {url: 'https://h.example/', secret-files: [/no/such]}}  | /no/such cannot be read",
+            })
+    void refusesASubscription(String line, String sentence) throws IOException {
+        CommandRun run = check("subscriptions:\n  " + line + "\n", Map.of());
+        assertThat(run.err()).contains("line 2: ").contains(sentence).doesNotContain("c2hvcnQ");
+        assertThat(run.exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    void showsAllProblemsAtOnceInTheOrderOfTheFile() throws IOException {
+        CommandRun run = check("""
+                relay:
+                  lease: 30
+                  poll-maxx: 1s
+                subscriptions:
+                  a:
+                    lanes: many
+                    log: {}
+                """, Map.of());
+        assertThat(run.err().lines())
+                .hasSize(4)
+                .satisfies(lines -> assertThat(lines.get(1)).contains("line 2: relay.lease"))
+                .satisfies(lines -> assertThat(lines.get(2)).contains("line 3: relay.poll-maxx"))
+                .satisfies(lines -> assertThat(lines.get(3)).contains("line 6: subscriptions.a.lanes"));
+    }
+
+    @Test
+    void saysWhereTheTabIs() throws IOException {
+        CommandRun run = check("relay:\n  name: x\n\tlease: 1s\n", Map.of());
+        assertThat(run.err()).contains("line 3: this is not YAML").contains("indent with spaces");
+    }
+
+    @Test
+    void saysWhereTheTextIsBroken() throws IOException {
+        CommandRun run = check("relay:\n  name: [x\nschema: y\n", Map.of());
+        assertThat(run.err()).contains("this is not YAML").containsPattern("line [234]: ");
+    }
+
+    @Test
+    void neverLetsASmallFileGrow() throws IOException {
+        StringBuilder bomb = new StringBuilder("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+        for (int i = 1; i < 12; i++) {
+            bomb.append("a" + i + ": &a" + i + " [" + ("*a" + (i - 1) + ",").repeat(10) + "]\n");
+        }
+        CommandRun run = check(bomb.toString(), Map.of());
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).contains("anchors and aliases");
+    }
+
+    @Test
+    void warnsOfASecretInPlainSightWithoutRepeatingIt() throws IOException {
+        CommandRun run = check(
+                "subscriptions: {a: {webhook: {url: 'https://h.example/', secrets: [" + SECRET + "]}}}", Map.of());
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.err()).contains("line 1: ").contains("in plain sight").doesNotContain(SECRET);
+    }
+
+    @Test
+    void readsSecretsFromFilesAndVariables() throws IOException {
+        Path secret = Files.writeString(folder.resolve("secret"), SECRET + "\n");
+        CommandRun run = check(
+                "subscriptions: {a: {webhook: {url: 'https://${HOST:-h.example}/', secrets: ['${S}'], secret-files: ['"
+                        + secret + "']}}}",
+                Map.of("S", "whsec_" + "QUJD".repeat(10)));
+        assertThat(run.err()).contains("can be used").hasLineCount(1);
+    }
+
+    private CommandRun check(String text, Map<String, String> environment) throws IOException {
+        Path file = Files.writeString(folder.resolve("relay.yaml"), text);
+        return CommandRun.of(environment, "relay", "--config", file.toString(), "--check");
+    }
+}

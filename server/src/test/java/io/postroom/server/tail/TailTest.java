@@ -1,0 +1,260 @@
+package io.postroom.server.tail;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.message.Message;
+import io.postroom.server.CommandRun;
+import io.postroom.server.Program;
+import io.postroom.testkit.Messages;
+import io.postroom.testkit.TestDatabase;
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class TailTest {
+    private TestDatabase database;
+
+    @BeforeEach
+    void create() {
+        database = TestDatabase.create();
+    }
+
+    @AfterEach
+    void drop() {
+        database.close();
+    }
+
+    @Test
+    void losesAndTearsNothingWhenKilledInTheMiddle() throws Exception {
+        publish(3_000);
+        ByteArrayOutputStream first = new ByteArrayOutputStream();
+        try (Program tail = tail("me")) {
+            // Reads a little and stops: the tail fills the pipe and is killed while it writes.
+            copy(tail.out(), first, 20_000);
+            tail.kill();
+            tail.out().transferTo(first);
+        }
+        String text = first.toString(StandardCharsets.UTF_8);
+        assertThat(text).endsWith("\n");
+        List<Long> before = positions(text);
+        assertThat(before)
+                .isEqualTo(LongStream.rangeClosed(1, before.size()).boxed().toList());
+        assertThat(before.size()).isLessThan(3_000);
+
+        try (Program tail = tail("me", "--until-idle", "1s")) {
+            List<Long> after = positions(tail.outToEnd());
+            assertThat(tail.awaitExit()).isZero();
+            assertThat(tail.said()).contains("waiting");
+            assertThat(after.get(0)).isBetween(before.size() + 1L - Tail.BATCH_MESSAGES, before.size() + 1L);
+            assertThat(after)
+                    .isEqualTo(
+                            LongStream.rangeClosed(after.get(0), 3_000).boxed().toList());
+        }
+    }
+
+    @Test
+    void keepsTheOrderOfTheJournalOverAllKeys() throws Exception {
+        try (Connection tx = database.begin()) {
+            for (int i = 0; i < 500; i++) {
+                database.postroom().outbox().publish(tx, Messages.order("o" + i % 3, "{\"n\":" + i + "}"));
+            }
+            tx.commit();
+        }
+        List<JsonNode> lines =
+                lines(run("--subscription", "me", "--until-idle", "200ms").out());
+        assertThat(lines.stream().map(line -> line.at("/payload/n").asInt()))
+                .isEqualTo(IntStream.range(0, 500).boxed().toList());
+    }
+
+    @Test
+    void printsExactlySoManyAndGoesOnAfterThem() throws Exception {
+        publish(1_000);
+        assertThat(positions(run("--subscription", "me", "--limit", "3").out())).containsExactly(1L, 2L, 3L);
+        assertThat(positions(run("--subscription", "me", "--limit", "700").out()))
+                .isEqualTo(LongStream.rangeClosed(4, 703).boxed().toList());
+        assertThat(positions(run("--subscription", "me", "--limit", "1").out())).containsExactly(704L);
+    }
+
+    @Test
+    void beginsWhereItIsToldOnlyWhenItIsNew() throws Exception {
+        publish(10);
+        assertThat(positions(run("--subscription", "a", "--from", "4", "--until-idle", "100ms")
+                        .out()))
+                .startsWith(4L)
+                .hasSize(7);
+        assertThat(run("--subscription", "b", "--from", "now", "--until-idle", "100ms")
+                        .out())
+                .isEmpty();
+        assertThat(positions(run("--subscription", "c", "--from", "15m", "--until-idle", "100ms")
+                        .out()))
+                .hasSize(10);
+        CommandRun again = run("--subscription", "b", "--from", "beginning", "--until-idle", "100ms");
+        assertThat(again.out()).isEmpty();
+        assertThat(again.err()).contains("--from beginning is ignored");
+        assertThat(run("--subscription", "d", "--from", "99").exitCode()).isEqualTo(1);
+    }
+
+    @Test
+    void printsOnlyWhatFits() throws Exception {
+        try (Connection tx = database.begin()) {
+            for (String tenant : List.of("acme", "globex")) {
+                for (String type : List.of("OrderPaid", "OrderShipped", "OrderLost")) {
+                    database.postroom()
+                            .outbox()
+                            .publish(
+                                    tx,
+                                    Message.about("order", "1")
+                                            .event(type)
+                                            .tenantId(tenant)
+                                            .payload("1")
+                                            .build());
+                }
+            }
+            tx.commit();
+        }
+        String out = run(
+                        "--subscription",
+                        "me",
+                        "--type",
+                        "OrderPaid",
+                        "--type",
+                        "OrderLost",
+                        "--tenant",
+                        "acme",
+                        "--aggregate-type",
+                        "order",
+                        "--until-idle",
+                        "100ms")
+                .out();
+        assertThat(positions(out)).containsExactly(1L, 3L);
+    }
+
+    @Test
+    void waitsForWhatIsDueAndNotForWhatIsScheduled() throws Exception {
+        try (Connection tx = database.begin()) {
+            Message later = Message.about("order", "1")
+                    .event("A")
+                    .payload("1")
+                    .availableAt(Instant.now().plus(Duration.ofHours(1)))
+                    .build();
+            database.postroom().outbox().publish(tx, later);
+            database.postroom().outbox().publish(tx, Messages.sample());
+            tx.commit();
+        }
+        CommandRun run = run("--subscription", "me", "--until-idle", "300ms");
+        assertThat(positions(run.out())).containsExactly(2L);
+    }
+
+    @Test
+    void endsWhenNobodyReadsAnyMoreEvenIfNothingIsPrinted() throws Exception {
+        publish(5);
+        try (Program tail = tail("me")) {
+            BufferedReader lines = tail.lines();
+            for (int i = 0; i < 5; i++) {
+                assertThat(lines.readLine()).startsWith("{\"position\":");
+            }
+            lines.close();
+            assertThat(tail.awaitExit()).isZero();
+            assertThat(tail.said()).isEmpty();
+        }
+        assertThat(database.queryLong("select count(*) from postroom.lane where owner is not null"))
+                .isZero();
+        assertThat(database.queryLong("select position from postroom.lane")).isEqualTo(5);
+    }
+
+    @Test
+    void endsCleanlyWhenTerminated() throws Exception {
+        publish(5);
+        try (Program tail = tail("me")) {
+            BufferedReader lines = tail.lines();
+            for (int i = 0; i < 5; i++) {
+                lines.readLine();
+            }
+            tail.terminate();
+            assertThat(tail.awaitExit(Duration.ofSeconds(10))).isZero();
+        }
+        assertThat(database.queryLong("select position from postroom.lane where owner is null"))
+                .isEqualTo(5);
+    }
+
+    @Test
+    void waitsForTheTailThatHasTheLane() throws Exception {
+        publish(2);
+        try (Program first = tail("me");
+                BufferedReader lines = first.lines()) {
+            lines.readLine();
+            try (Program second = tail("me", "--limit", "1")) {
+                second.awaitTalk(line -> line.contains("is being read by tail-"));
+                publish(1);
+                assertThat(lines.readLine()).contains("\"position\":2");
+                assertThat(lines.readLine()).contains("\"position\":3");
+                first.terminate();
+                assertThat(first.awaitExit()).isZero();
+                publish(1);
+                assertThat(positions(second.outToEnd())).containsExactly(4L);
+                assertThat(second.awaitExit()).isZero();
+            }
+        }
+    }
+
+    @Test
+    void refusesTheSubscriptionOfARelay() throws Exception {
+        database.execute("insert into postroom.subscription (name, lanes) values ('billing', 4)");
+        CommandRun run = run("--subscription", "billing");
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err())
+                .contains("4 lanes")
+                .contains("choose another name")
+                .hasLineCount(1);
+    }
+
+    private CommandRun run(String... arguments) {
+        String[] all = new String[arguments.length + 1];
+        all[0] = "tail";
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        return CommandRun.of(Map.of("POSTROOM_URL", database.url()), all);
+    }
+
+    private Program tail(String subscription, String... more) {
+        String[] all = new String[more.length + 5];
+        List.of("tail", "--url", database.url(), "--subscription", subscription).toArray(all);
+        System.arraycopy(more, 0, all, 5, more.length);
+        return Program.start(all);
+    }
+
+    private void publish(int messages) throws SQLException {
+        try (Connection tx = database.begin()) {
+            database.postroom().outbox().publishAll(tx, Messages.ofManyKeys("o", messages));
+            tx.commit();
+        }
+    }
+
+    private static void copy(InputStream in, ByteArrayOutputStream out, int bytes) throws IOException {
+        while (out.size() < bytes) {
+            out.write(in.readNBytes(bytes - out.size()));
+        }
+    }
+
+    private static List<JsonNode> lines(String text) {
+        return text.lines().map(JsonMapper.shared()::readTree).toList();
+    }
+
+    private static List<Long> positions(String text) {
+        return lines(text).stream().map(line -> line.get("position").asLong()).toList();
+    }
+}
