@@ -155,22 +155,25 @@ public final class Relay implements AutoCloseable {
                         "could not make subscription " + subscription.name() + ": it is to begin after position "
                                 + position + ", the journal ends at " + head.position() + "; begin there or earlier");
             }
-            RelayTable.Stored stored = database.transact(tx -> {
-                RelayTable.Stored row = table.subscribe(tx, subscription);
-                table.openLanes(tx, subscription.name(), row.lanes(), position);
-                return row;
+            database.transact(tx -> {
+                RelayTable.Stored stored = table.subscribe(tx, subscription);
+                // Rolls back: a relay that is refused changes nothing.
+                requireSame(stored, subscription);
+                return table.openLanes(tx, subscription.name(), stored.lanes(), position);
             });
-            if (stored.lanes() != subscription.lanes()
-                    || !stored.ordering().equals(subscription.order().word())) {
-                throw new PostroomException(
-                        "subscription.differs",
-                        "could not serve subscription " + subscription.name() + ": it was made with " + stored.lanes()
-                                + " lanes and order " + stored.ordering() + ", this relay says " + subscription.lanes()
-                                + " lanes and order " + subscription.order().word()
-                                + "; use the former, or another name");
-            }
         }
         subscribed = true;
+    }
+
+    private static void requireSame(RelayTable.Stored stored, Subscription subscription) {
+        if (stored.lanes() != subscription.lanes()
+                || !stored.ordering().equals(subscription.order().word())) {
+            throw new PostroomException(
+                    "subscription.differs",
+                    "could not serve subscription " + subscription.name() + ": it was made with " + stored.lanes()
+                            + " lanes and order " + stored.ordering() + ", this relay says " + subscription.lanes()
+                            + " lanes and order " + subscription.order().word() + "; use the former, or another name");
+        }
     }
 
     /** Collects a relay; {@link #build} reports every problem at once. */
