@@ -15,7 +15,7 @@ import java.util.TreeMap;
 final class FlowBoard {
     private static final String UP = "\u001b[%dA";
     private static final String CLEAR_LINE = "\u001b[K";
-    private static final String ROW = "%-14s %12s %12s %12s %12s";
+    private static final String ROW = "%-14s %14s %14s %14s %14s";
     private static final String BOLD = "\u001b[1m";
     private static final String PLAIN = "\u001b[0m";
 
@@ -102,6 +102,6 @@ final class FlowBoard {
     }
 
     private static String behind(Lag lag) {
-        return lag.messages() == 0 ? "0" : lag.messages() + " " + Durations.show(lag.age());
+        return lag.messages() == 0 ? "0" : lag.messages() + " (" + Durations.show(lag.age()) + ")";
     }
 }

@@ -6,6 +6,7 @@ import io.postroom.maintenance.Maintenance;
 import io.postroom.relay.Relay;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
+import io.postroom.server.postgres.DurabilityCheck;
 import io.postroom.server.postgres.SchemaCheck;
 import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.terminal.CommandException;
@@ -82,6 +83,7 @@ public final class RelayCommand implements Callable<Integer> {
                     .schema(SchemaChoice.of(schema, terminal.environment()).name())
                     .build();
             SchemaCheck.require(postroom, terminal);
+            DurabilityCheck.warn(postroom.database(), terminal);
             try (Maintenance maintenance = postroom.maintenance();
                     Relay relay = file.relay(postroom)) {
                 // A position to begin at may be that of a message that nobody has stamped yet.

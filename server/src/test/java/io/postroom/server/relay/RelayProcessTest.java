@@ -56,7 +56,7 @@ class RelayProcessTest {
             assertThat(ids(lines, 100)).hasSize(100);
             relay.terminate();
             assertThat(relay.awaitExit(Duration.ofSeconds(15))).isZero();
-            assertThat(relay.said()).contains("stopped");
+            assertThat(relay.said()).contains("stopped").contains("warning: fsync is off");
         }
         assertThat(database.queryLong("select count(*) from postroom.lane where owner is not null"))
                 .isZero();
