@@ -9,6 +9,7 @@ import io.postroom.relay.Outcome;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Sink;
 import io.postroom.relay.Subscription;
+import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
@@ -126,36 +127,66 @@ class JoinAndLeaveTest {
         assertThat(counters.lost).hasValue(0);
     }
 
+    @Test
+    void aLeavingRelayDeliversWhatItHasReadSoThatNothingIsRepeated() throws Exception {
+        // Behind the first message of a key waits a second one, and after both of them another key's is through
+        // already.
+        RecordingSink slow = new RecordingSink().hang(message -> Long.valueOf(1).equals(message.aggregateVersion()));
+        RecordingSink other = new RecordingSink();
+        publish(Messages.sequence("order-1", 3));
+        publish(List.of(Messages.order("order-2")));
+        Subscription oneLane = Subscription.named("one-lane").lanes(1).build();
+        try (Relay leaving = relay("leaving", oneLane, slow);
+                Relay staying = relay("staying", oneLane, other)) {
+            leaving.start();
+            slow.awaitAttempts(2, PATIENCE);
+            assertThat(slow.accepted()).extracting(Message::aggregateId).containsExactly("order-2");
+            Thread closing = new Thread(leaving::close, "closing");
+            closing.start();
+            Deadline.await(
+                    "the relay is leaving: its heartbeat goes on, its stamper has stopped",
+                    PATIENCE,
+                    () -> Thread.getAllStackTraces().keySet().stream()
+                            .noneMatch(thread -> thread.getName().equals("postroom-stamp-leaving")));
+            slow.release();
+            closing.join(PATIENCE.toMillis());
+            staying.start();
+            publish(List.of(Messages.order("order-3")));
+            other.awaitAccepted(1, PATIENCE);
+            assertThat(other.accepted()).extracting(Message::aggregateId).containsExactly("order-3");
+            assertThat(slow.accepted()).hasSize(4).doesNotHaveDuplicates();
+        }
+    }
+
     private static void leave(Relay relay) {
         relay.close();
     }
 
     private Relay relay(String name, Sink sink) {
+        return relay(name, Subscription.named("all").lanes(LANES).build(), sink);
+    }
+
+    private Relay relay(String name, Subscription subscription, Sink sink) {
         return Postroom.builder(database.dataSource())
                 .telemetry(counters)
                 .build()
                 .relay()
                 .name(name)
                 .lease(LEASE)
-                .deliver(Subscription.named("all").lanes(LANES).build(), sink)
+                .deliver(subscription, sink)
                 .build();
     }
 
     private int publish(int messages) throws SQLException {
+        publish(Messages.ofManyKeys("order", messages));
+        return messages;
+    }
+
+    private void publish(List<Message> messages) throws SQLException {
         try (Connection tx = database.begin()) {
-            for (int i = 0; i < messages; i++) {
-                database.postroom()
-                        .outbox()
-                        .publish(
-                                tx,
-                                Message.about("order", "order-" + i)
-                                        .event("OrderPlaced")
-                                        .payload("{}")
-                                        .build());
-            }
+            database.postroom().outbox().publishAll(tx, messages);
             tx.commit();
         }
-        return messages;
     }
 
     private long leasedUntil() {

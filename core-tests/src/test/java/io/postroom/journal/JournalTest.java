@@ -15,6 +15,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,6 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -206,6 +210,55 @@ class JournalTest {
         assertThat(journal.read(whole(), start, 100, PLENTY).items()).isEmpty();
         journal.refreshHead();
         assertThat(journal.read(whole(), start, 100, PLENTY).items()).hasSize(3);
+    }
+
+    /** A backlog of days, read in many steps by lanes that find less than they look for: no day may be passed over. */
+    @Test
+    void aBacklogOfManyDaysIsReadToItsEnd() throws SQLException {
+        int days = 3;
+        long before = start.position();
+        for (int ago = days; ago >= 0; ago--) {
+            publish(IntStream.range(0, 200)
+                    .mapToObj(n -> Messages.order("k" + n))
+                    .toList());
+            journal.stampAll();
+        }
+        moveBack(before, days);
+        LanePosition from = journal.locate(before);
+        for (int lanes : new int[] {1, 2, 4}) {
+            List<Long> seen = new ArrayList<>();
+            for (int lane = 0; lane < lanes; lane++) {
+                LanePosition at = from;
+                while (at.position() < journal.head().position()) {
+                    Batch batch = journal.read(new Journal.Lane(lane, lanes, Filter.ALL), at, 20, PLENTY);
+                    seen.addAll(positions(batch));
+                    assertThat(batch.next().position()).isGreaterThan(at.position());
+                    at = batch.next();
+                }
+            }
+            assertThat(seen)
+                    .as("positions read by %d lanes", lanes)
+                    .hasSize(200 * (days + 1))
+                    .doesNotHaveDuplicates();
+        }
+    }
+
+    /** Spreads the entries after a position over the days before today, the last 200 being today's. */
+    private static void moveBack(long after, int days) {
+        LocalDate today = LocalDate.now(ZoneOffset.UTC);
+        for (int ago = days; ago > 1; ago--) {
+            LocalDate day = today.minusDays(ago);
+            database.execute(
+                    "create table postroom.journal_%s partition of postroom.journal for values from ('%s') to ('%s')"
+                            .formatted(day.format(DateTimeFormatter.BASIC_ISO_DATE), day, day.plusDays(1)));
+        }
+        database.execute(
+                "update postroom.journal set day = day - (%1$d - (position - %2$d - 1) / 200)::int where position > %2$d and position <= %2$d + 200 * %1$d"
+                        .formatted(days, after),
+                "update postroom.tick set day = day - (%1$d - (position - %2$d - 1) / 200)::int where position > %2$d and position <= %2$d + 200 * %1$d"
+                        .formatted(days, after),
+                "update postroom.tick set day = day - %1$d where position <= %2$d".formatted(days, after),
+                "update postroom.journal set day = day - %1$d where position <= %2$d".formatted(days, after));
     }
 
     @Test

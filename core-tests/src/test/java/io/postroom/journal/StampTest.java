@@ -345,6 +345,50 @@ class StampTest {
         }
     }
 
+    /** A server whose clock ran days ahead, and was put right before anybody stamped. */
+    @Test
+    void aRowWrittenByAClockThatRanAheadIsStamped() throws SQLException {
+        database.execute("insert into postroom.outbox (day, id, aggregate_type, aggregate_id, event_type, payload)"
+                + " values (current_date + 5, gen_random_uuid(), 'order', 'ahead', 'X', '{}')");
+        long before = database.queryLong("select count(*) from postroom.journal");
+        stampAll();
+        assertThat(database.queryLong("select count(*) from postroom.journal") - before)
+                .isEqualTo(1);
+    }
+
+    /** A stamp made while the clock ran days ahead does not hide what is written once it was put right. */
+    @Test
+    void aTickFromAClockThatRanAheadHidesNothing() {
+        try (TestDatabase wrong = TestDatabase.create()) {
+            for (int i = 0; i < 3; i++) {
+                wrong.execute(
+                        "select postroom.publish('order', '1', 'Placed', '{}')",
+                        "select * from postroom.stamp(10, '')");
+                wrong.execute("update postroom.tick set at = now() + interval '3 days'");
+            }
+            assertThat(wrong.queryLong("select count(*) from postroom.journal")).isEqualTo(3);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "null", "1000001"})
+    void refusesABatchThatStampsNothingOrTooMuch(String batchMax) {
+        assertThatThrownBy(() -> database.queryLong("select stamped from postroom.stamp(" + batchMax + ", '')"))
+                .hasRootCauseInstanceOf(SQLException.class)
+                .rootCause()
+                .hasMessageContaining("could not stamp: batch_max is " + batchMax + ", the range is 1 to 1000000");
+    }
+
+    @Test
+    void refusesATransactionThatHasWritten() throws SQLException {
+        try (Connection tx = database.begin()) {
+            outbox.publish(tx, version("own", 1));
+            assertThatThrownBy(() -> execute(tx, "select * from postroom.stamp(10, '')"))
+                    .hasMessageContaining("this transaction has written already");
+            tx.rollback();
+        }
+    }
+
     @Test
     void aTransactionOfManyStatementsKeepsItsOwnOrder() throws SQLException {
         try (Connection tx = database.begin();

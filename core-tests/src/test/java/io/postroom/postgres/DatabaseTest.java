@@ -11,6 +11,7 @@ import io.postroom.testkit.TestPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,10 +67,26 @@ class DatabaseTest {
             try (Connection connection = pool.getConnection()) {
                 assertThat(connection.getAutoCommit()).isEqualTo(autoCommit);
             }
-            try (Connection kept = database.open()) {
-                assertThat(kept.getAutoCommit()).isTrue();
+            try (Session kept = database.open(Duration.ofSeconds(5))) {
+                assertThat(kept.connection().getAutoCommit()).isTrue();
+                assertThat(kept.connection().getNetworkTimeout()).isEqualTo(5_000);
+            }
+            try (Connection connection = pool.getConnection()) {
+                assertThat(connection.getAutoCommit()).isEqualTo(autoCommit);
+                assertThat(connection.getNetworkTimeout()).isZero();
             }
         }
+    }
+
+    @Test
+    void anErrorInTheWorkCommitsNothing() {
+        Database database = new Database(server.dataSource(), Schema.POSTROOM);
+        assertThatThrownBy(() -> database.transact(tx -> {
+                    execute(tx, "insert into t values (1)");
+                    throw new AssertionError("out of luck");
+                }))
+                .isInstanceOf(AssertionError.class);
+        assertThat(server.queryLong("select count(*) from t")).isZero();
     }
 
     /** PostgreSQL answers a COMMIT of a failed transaction with ROLLBACK, and not with an error. */
@@ -96,11 +113,12 @@ class DatabaseTest {
         PGSimpleDataSource nowhere = new PGSimpleDataSource();
         nowhere.setUrl("jdbc:postgresql://127.0.0.1:1/nothing");
         Database database = new Database(nowhere, Schema.POSTROOM);
-        for (Runnable attempt : new Runnable[] {() -> database.run(tx -> true), database::open}) {
+        for (Runnable attempt :
+                new Runnable[] {() -> database.run(tx -> true), () -> database.open(Duration.ofSeconds(5))}) {
             DatabaseException refusal = catchThrowableOfType(DatabaseException.class, attempt::run);
             assertThat(refusal.code()).isEqualTo("postgres.unreachable");
             assertThat(refusal.isUnreachable()).isTrue();
-            assertThat(refusal).hasMessageContaining("it will be tried again");
+            assertThat(refusal).hasMessageContaining("check that it runs");
         }
     }
 

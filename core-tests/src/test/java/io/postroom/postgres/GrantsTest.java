@@ -55,6 +55,7 @@ class GrantsTest {
             restamp            -      x      -      -
             stamp              -      x      -      -
             stored_bytes       -      -      -      -
+            thin_ticks         -      x      -      -
             time_ordered_id    x      -      -      -
             """;
 
@@ -291,7 +292,7 @@ class GrantsTest {
         assertThat(
                         names(
                                 "select proname from pg_proc where pronamespace = 'postroom'::regnamespace and prosecdef order by 1"))
-                .containsExactly("has_strays", "keep_partitions", "restamp", "stamp");
+                .containsExactly("has_strays", "keep_partitions", "restamp", "stamp", "thin_ticks");
         assertThat(names("""
                 select proname from pg_proc where pronamespace = 'postroom'::regnamespace and prosecdef
                 and not coalesce('search_path=pg_catalog, pg_temp' = any (proconfig), false)"""))

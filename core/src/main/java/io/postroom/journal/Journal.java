@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,11 @@ public final class Journal {
 
     /** How many positions one read looks at at most. */
     private static final int REACH_MAX = 20_000;
+
+    /** How long to wait for another node's stamp where everything is to be stamped. */
+    private static final long BUSY_NANOS_MAX = 10_000_000_000L;
+
+    private static final long BUSY_PAUSE_NANOS = 1_000_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(Journal.class);
 
@@ -51,7 +57,10 @@ public final class Journal {
     /** Gives positions to what has been committed, once. */
     public synchronized Stamped stamp() {
         long began = System.nanoTime();
-        Stamp stamp = database.run(tx -> table.stamp(tx, STAMP_MAX, seen));
+        String unchanged = seen;
+        // Until there is an answer: a server that was replaced meanwhile may show the same snapshot of other data.
+        seen = "";
+        Stamp stamp = database.run(tx -> table.stamp(tx, STAMP_MAX, unchanged));
         if (stamp.state() == Stamp.State.FOREIGN) {
             return restamp();
         }
@@ -64,18 +73,24 @@ public final class Journal {
         if (stamp.stamped() > 0) {
             telemetry.stamped(stamp.stamped(), Duration.ofNanos(System.nanoTime() - began));
         }
-        return new Stamped(stamp.stamped(), stamp.state() == Stamp.State.MORE);
+        return new Stamped(stamp.stamped(), stamp.state() == Stamp.State.MORE, stamp.state() == Stamp.State.BUSY);
     }
 
     /** Gives positions to everything that has been committed by now. */
     public void stampAll() {
-        while (stamp().more()) {
-            // Each call is a bounded step towards a snapshot that is fixed; it ends when that is reached.
+        long deadline = System.nanoTime() + BUSY_NANOS_MAX;
+        Stamped stamped = stamp();
+        // Each call is a bounded step towards a snapshot that is fixed; another node's stamp takes no longer.
+        while (stamped.more() || stamped.busy() && System.nanoTime() < deadline) {
+            if (stamped.busy()) {
+                LockSupport.parkNanos(BUSY_PAUSE_NANOS);
+            }
+            stamped = stamp();
         }
     }
 
-    /** How many messages got a position, and whether more are due at once. */
-    public record Stamped(long messages, boolean more) {}
+    /** How many messages got a position, whether more are due at once, and whether another node was stamping instead. */
+    public record Stamped(long messages, boolean more, boolean busy) {}
 
     private Stamped restamp() {
         LOG.warn(
@@ -90,7 +105,7 @@ public final class Journal {
                 database.schema().name(),
                 restamped,
                 head.position());
-        return new Stamped(restamped, true);
+        return new Stamped(restamped, true, false);
     }
 
     /** The end of the journal as last heard of. */
@@ -104,9 +119,10 @@ public final class Journal {
         return head;
     }
 
-    /** Runs when somebody in this process says that something was committed, or soon will be. */
-    public void onNudge(Runnable listener) {
+    /** Runs when somebody in this process says that something was committed, or soon will be. Ends with what is returned. */
+    public Runnable onNudge(Runnable listener) {
         listeners.add(listener);
+        return () -> listeners.remove(listener);
     }
 
     /** Whoever stamps in this process should look now. */
@@ -128,25 +144,37 @@ public final class Journal {
 
     /** Reads one lane's next messages, bounded by count and by bytes; the first message is read whatever its size. */
     public Batch read(Lane lane, LanePosition from, int messagesMax, long bytesMax) {
-        Head end = reach(lane, from, messagesMax);
+        Head end = head;
         if (from.position() >= end.position()) {
             return new Batch(List.of(), from);
         }
+        // A bound on what the worst of plans could sort, even in a table without statistics.
+        long span = Math.min((long) messagesMax * lane.lanes(), REACH_MAX);
+        long upTo = Math.min(end.position(), from.position() + span);
         return database.run(tx -> {
-            List<JournalTable.Entry> entries = table.readEntries(tx, from, end, lane.lanes(), lane.lane(), messagesMax);
+            Head reached = new Head(upTo, end.day());
+            List<JournalTable.Entry> entries =
+                    table.readEntries(tx, from, reached, lane.lanes(), lane.lane(), messagesMax);
             List<JournalTable.Entry> taken = within(entries, bytesMax);
             boolean all = taken.size() == entries.size() && entries.size() < messagesMax;
-            LanePosition next = all ? new LanePosition(end.position(), end.day()) : after(taken.get(taken.size() - 1));
+            // The end's own day holds for what comes after the end only; anything before it may be of an earlier day.
+            LocalDate day = upTo == end.position() && all ? end.day() : dayOf(from, taken);
+            long position = all ? upTo : taken.get(taken.size() - 1).position();
             return new Batch(
-                    taken.isEmpty() ? List.of() : items(taken, table.readMessages(tx, taken, lane.filter())), next);
+                    taken.isEmpty() ? List.of() : items(taken, table.readMessages(tx, taken, lane.filter())),
+                    new LanePosition(position, day));
         });
     }
 
-    /** How far to look in one go: a bound on what the worst of plans could sort, even in a table without statistics. */
-    private Head reach(Lane lane, LanePosition from, int messagesMax) {
+    /** Whether the journal ends before a position that was read in it: the database has gone back. */
+    public boolean endsBefore(LanePosition read) {
         Head end = head;
-        long span = Math.min((long) messagesMax * lane.lanes(), REACH_MAX);
-        return end.position() - from.position() <= span ? end : new Head(from.position() + span, end.day());
+        return !end.day().equals(LocalDate.MIN) && end.position() < read.position();
+    }
+
+    /** A day no later than that of any entry after these. */
+    private static LocalDate dayOf(LanePosition from, List<JournalTable.Entry> taken) {
+        return taken.isEmpty() ? from.day() : taken.get(taken.size() - 1).day();
     }
 
     private static List<Batch.Item> items(List<JournalTable.Entry> entries, Map<Long, JournalTable.Due> messages) {
@@ -158,10 +186,6 @@ public final class Journal {
             }
         }
         return items;
-    }
-
-    private static LanePosition after(JournalTable.Entry entry) {
-        return new LanePosition(entry.position(), entry.day());
     }
 
     /** A share of the journal: lane {@code lane} of {@code lanes}, through a filter. */

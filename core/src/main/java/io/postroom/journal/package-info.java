@@ -20,7 +20,8 @@
  * <p>Transaction ids of another cluster mean nothing here. A restored dump is noticed by the cluster's identity, by ids that went
  * back, or by rows that claim an id not yet given out; then {@code restamp} gives a position to every outbox row that has none.
  *
- * <p>Columns of {@code journal} and {@code tick} are written once, by stamp or restamp; nobody else writes them.
+ * <p>Rows of {@code journal} are written once. A tick is written once too, except that the end of a bulk may move the last one's
+ * snapshot on, and that restamp sets its xid; maintenance deletes ticks that are older than an hour, but for one per second.
  */
 @NullMarked
 package io.postroom.journal;

@@ -1,7 +1,8 @@
 -- Read the wide rows of some journal entries, those that a subscription wants. No order: the caller has it.
 --   :seqs bigint[]   :first_day date   :last_day date, the outbox days of these entries
 --   :aggregate_types text[]?   :event_types text[]?   :tenants text[]?
--- Partitions are pruned once for the batch, not once for each row as in a join. Index: outbox_seq (seq).
+-- Partitions are pruned once for the batch, not once for each row as in a join. Index: the unique one on
+-- seq that each partition has.
 select seq, id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version, payload, headers,
        occurred_at, available_at,
        (extract(epoch from available_at - clock_timestamp()) * 1000000)::bigint as early

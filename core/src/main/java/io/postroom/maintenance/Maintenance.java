@@ -1,7 +1,6 @@
 package io.postroom.maintenance;
 
 import io.postroom.postgres.Database;
-import io.postroom.postgres.DatabaseException;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.List;
@@ -20,6 +19,7 @@ public final class Maintenance implements AutoCloseable {
     private static final Duration INTERVAL = Duration.ofHours(1);
 
     private final PartitionKeeper partitions;
+    private final TickThinner ticks;
     private final Telemetry telemetry;
     private final String schema;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
@@ -30,6 +30,7 @@ public final class Maintenance implements AutoCloseable {
 
     public Maintenance(Database database, Telemetry telemetry) {
         this.partitions = new PartitionKeeper(database);
+        this.ticks = new TickThinner(database);
         this.telemetry = telemetry;
         this.schema = database.schema().name();
     }
@@ -50,14 +51,14 @@ public final class Maintenance implements AutoCloseable {
                     made.get(0),
                     made.get(made.size() - 1));
         }
+        ticks.thin();
         boolean strays = partitions.hasStrays();
         telemetry.strays(strays);
         if (strays) {
             LOG.warn(
-                    "messages lie in the default partition of {}.outbox: no maintenance ran for {} days; they are delivered as"
+                    "messages lie in the default partition of {}.outbox: nobody made their day's own in time; they are delivered as"
                             + " always, but can only be purged row by row",
-                    schema,
-                    PartitionKeeper.LEAD_DAYS);
+                    schema);
         }
     }
 
@@ -69,7 +70,8 @@ public final class Maintenance implements AutoCloseable {
     private void runQuietly() {
         try {
             runOnce();
-        } catch (DatabaseException e) {
+        } catch (RuntimeException e) {
+            // Whatever it is: an executor forgets a task that throws.
             LOG.warn(
                     "maintenance of schema {} did not finish: {}; it is tried again in {} minutes",
                     schema,

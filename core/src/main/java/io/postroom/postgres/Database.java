@@ -18,9 +18,12 @@ public final class Database {
     /** How long PostgreSQL may take to answer a single statement unless told otherwise. */
     public static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
 
+    /** Migrations and restamps may take their time; a machine that vanished is still noticed. */
+    private static final Duration TRANSACTION_ANSWER_WITHIN = Duration.ofHours(1);
+
     private final DataSource dataSource;
     private final Schema schema;
-    private final int answerMillisMax;
+    private final Duration answerWithin;
 
     public Database(DataSource dataSource, Schema schema) {
         this(dataSource, schema, ANSWER_WITHIN);
@@ -33,7 +36,7 @@ public final class Database {
     public Database(DataSource dataSource, Schema schema, Duration answerWithin) {
         this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
         this.schema = Objects.requireNonNull(schema, "schema");
-        this.answerMillisMax = Math.toIntExact(Math.max(1, answerWithin.toMillis()));
+        this.answerWithin = Objects.requireNonNull(answerWithin, "answerWithin");
     }
 
     /** Something to do on a connection. */
@@ -62,7 +65,8 @@ public final class Database {
                 requireWhole(tx);
                 tx.commit();
                 return result;
-            } catch (SQLException | RuntimeException e) {
+            } catch (Throwable e) {
+                // An Error too: giving the connection back with auto-commit on would commit half of the work.
                 try {
                     tx.rollback();
                 } catch (SQLException lost) {
@@ -82,59 +86,20 @@ public final class Database {
     }
 
     /** A connection to keep; the caller closes it. Single statements are transactions of their own on it. */
-    public Connection open() {
+    public Session open(Duration answerWithin) {
         try {
-            Connection connection = dataSource.getConnection();
-            try {
-                connection.setAutoCommit(true);
-                limitAnswer(connection, connection.getNetworkTimeout());
-                return connection;
-            } catch (SQLException e) {
-                connection.close();
-                throw e;
-            }
+            return Session.open(dataSource, true, answerWithin);
         } catch (SQLException e) {
             throw DatabaseException.of("connect", e);
         }
     }
 
     private <T> T with(boolean autoCommit, Work<T> work) {
-        try (Connection tx = dataSource.getConnection()) {
-            boolean before = tx.getAutoCommit();
-            int patience = tx.getNetworkTimeout();
-            if (before != autoCommit) {
-                tx.setAutoCommit(autoCommit);
-            }
-            boolean limited = autoCommit && limitAnswer(tx, patience);
-            try {
-                return work.run(tx);
-            } finally {
-                if (before != autoCommit || limited) {
-                    restore(tx, before, patience);
-                }
-            }
+        try (Session session =
+                Session.open(dataSource, autoCommit, autoCommit ? answerWithin : TRANSACTION_ANSWER_WITHIN)) {
+            return work.run(session.connection());
         } catch (SQLException e) {
             throw DatabaseException.of("use the database", e);
-        }
-    }
-
-    /** A stricter limit of the pool's own stays. */
-    private boolean limitAnswer(Connection tx, int patience) throws SQLException {
-        if (patience > 0 && patience <= answerMillisMax) {
-            return false;
-        }
-        tx.setNetworkTimeout(Runnable::run, answerMillisMax);
-        return true;
-    }
-
-    /** A pool gives the connection to others next: they get it as they left it. */
-    private static void restore(Connection tx, boolean autoCommit, int patience) {
-        try {
-            tx.setAutoCommit(autoCommit);
-            tx.setNetworkTimeout(Runnable::run, patience);
-        } catch (SQLException e) {
-            // Broken, or closed by a server that went away: the pool throws it away, and the work's own error is the
-            // one to see.
         }
     }
 }

@@ -25,7 +25,7 @@ public final class DatabaseException extends PostroomException {
         String state = e.getSQLState() == null ? "" : e.getSQLState();
         boolean unreachable = SqlState.isUnreachable(state);
         String fact = unreachable
-                ? "PostgreSQL cannot be reached (" + sentence(e) + "); it will be tried again"
+                ? "PostgreSQL cannot be reached (" + sentence(e) + "); check that it runs and can be reached from here"
                 : "PostgreSQL answered " + sentence(e) + (state.isEmpty() ? "" : " [" + state + "]");
         return new DatabaseException(
                 unreachable ? "postgres.unreachable" : "postgres.refused",

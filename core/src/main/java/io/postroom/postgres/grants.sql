@@ -62,7 +62,9 @@ grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/s
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table
     to "/*relay*/", "/*reader*/", "/*operator*/";
 
-grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer) to "/*relay*/";
+grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
+    /*schema*/thin_ticks(timestamptz, timestamptz)
+    to "/*relay*/";
 grant insert, update on /*schema*/subscription, /*schema*/lane to "/*relay*/";
 grant insert, update, delete on /*schema*/relay to "/*relay*/";
 

@@ -9,13 +9,12 @@ import io.postroom.postgres.Database;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
@@ -25,67 +24,73 @@ import org.slf4j.LoggerFactory;
 /**
  * One lane while this relay has its lease: reads, sends, settles.
  *
- * <p>Everything happens on the lane's one thread; only {@link #renewed}, {@link #wake} and the sink's answers come from others.
- * Per key one message is on its way at a time, so a failure never lets a later message of its key pass.
+ * <p>Everything happens on the lane's one thread; only {@link #renewed}, {@link #signal} and the sink's answers come from others.
  */
 final class Lane {
     private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
 
+    /** How often a lane settles that only passed messages which are not its own. */
+    private static final Duration PASSING_INTERVAL = Duration.ofSeconds(1);
+
     private final Subscription subscription;
     private final RelayTable.Held held;
+    private final String timeline;
+    private final Sink sink;
+    private final Journal.Lane share;
+    private final UUID relayId;
     private final Journal journal;
     private final Database database;
     private final RelayTable table;
-    private final Sink sink;
     private final RelaySettings settings;
     private final Telemetry telemetry;
-    private final Journal.Lane share;
-    private final Signal signal;
-    private final String timeline;
+    private final Signal signal = new Signal();
 
     private final Window window;
+    private final KeyOrder order;
     private final Deque<Window.Slot> ready = new ArrayDeque<>();
-    private final Map<Message.Key, Deque<Window.Slot>> busyKeys = new HashMap<>();
-    private final PriorityQueue<Window.Slot> waiting =
-            new PriorityQueue<>(Comparator.comparingLong((Window.Slot slot) -> slot.dueNanos));
+    private final PriorityQueue<Window.Slot> waiting = new PriorityQueue<>(Window.Slot::compareDue);
     private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
 
-    private LanePosition read;
-    private long settled;
+    private @Nullable LanePosition read;
+    private volatile long settled;
+    private long attempted;
     private long settledNanos = System.nanoTime();
     private long pausedUntilNanos = System.nanoTime();
     private int unavailable;
     private int inFlight;
+    private boolean unflushed;
     private long delivered;
+    private long deliveredAtSettle;
     private long reported;
     private volatile long trustedUntilNanos;
 
-    Lane(
-            Subscription subscription,
-            RelayTable.Taken taken,
-            long trustedUntilNanos,
-            Sink sink,
-            Surroundings surroundings) {
-        this.subscription = subscription;
+    Lane(Relay.Target target, RelayTable.Taken taken, long trustedUntilNanos, Surroundings surroundings) {
+        this.subscription = target.subscription();
         this.held = new RelayTable.Held(subscription.name(), taken.lane(), taken.fence());
+        this.timeline = taken.timeline();
+        this.sink = target.sink();
+        this.share = new Journal.Lane(taken.lane(), subscription.lanes(), subscription.filter());
+        this.relayId = surroundings.relayId();
         this.journal = surroundings.journal();
         this.database = surroundings.database();
         this.table = surroundings.table();
-        this.sink = sink;
         this.settings = surroundings.settings();
         this.telemetry = surroundings.telemetry();
-        this.share = new Journal.Lane(taken.lane(), subscription.lanes(), subscription.filter());
-        this.signal = new Signal();
-        this.timeline = taken.timeline();
         this.window = new Window(taken.position());
-        this.read = journal.locate(taken.position());
+        this.order = new KeyOrder(subscription.order());
         this.settled = taken.position();
+        this.attempted = taken.position();
         this.trustedUntilNanos = trustedUntilNanos;
     }
 
     /** What all lanes of a relay share. */
     record Surroundings(
-            Database database, Journal journal, RelayTable table, RelaySettings settings, Telemetry telemetry) {}
+            UUID relayId,
+            Database database,
+            Journal journal,
+            RelayTable table,
+            RelaySettings settings,
+            Telemetry telemetry) {}
 
     private record Answer(Window.Slot slot, Outcome outcome) {}
 
@@ -97,32 +102,50 @@ final class Lane {
         return signal;
     }
 
-    /** The lease was renewed; this relay may trust it until then. */
-    void renewed(long trustedUntilNanos) {
-        this.trustedUntilNanos = trustedUntilNanos;
+    /** The position last known to be written. */
+    long settled() {
+        return settled;
+    }
+
+    /**
+     * Takes note of a renewal and says whether the lane is still what it was.
+     *
+     * @param settledBefore what {@link #settled} was before the renewal was asked for
+     */
+    boolean renewed(RelayTable.Renewed renewed, long settledBefore, long trustedUntilNanos) {
+        boolean same = renewed.held().equals(held)
+                && renewed.timeline().equals(timeline)
+                && renewed.position() >= settledBefore;
+        if (same) {
+            this.trustedUntilNanos = trustedUntilNanos;
+        }
+        return same;
     }
 
     /**
      * Does everything that can be done now without waiting for the sink.
      *
-     * @param reading whether new messages may be taken on; false while the lane is being given back
+     * @param draining whether the lane is being given back: then nothing new is handed to the sink
      * @return how many messages were accepted since the last step
      */
-    long step(boolean reading) {
+    long step(boolean draining) {
         long before = delivered;
-        takeAnswers();
-        releaseDue();
-        if (reading && isTrusted() && !isPaused() && ready.isEmpty() && hasRoom()) {
-            read();
+        LanePosition from = read == null ? journal.locate(settled) : read;
+        read = from;
+        if (journal.endsBefore(from)) {
+            throw new LostLeaseException(held, window.finished());
         }
-        sendReady();
+        takeAnswers();
+        if (!draining) {
+            releaseDue();
+            if (maySend() && ready.isEmpty() && hasRoom()) {
+                read(from);
+            }
+            sendReady();
+        }
+        flush();
         settleIfDue();
         return delivered - before;
-    }
-
-    /** Whether anything is still on its way to the sink. */
-    boolean isInFlight() {
-        return inFlight > 0;
     }
 
     /** How many messages the sink has not answered for. */
@@ -130,30 +153,22 @@ final class Lane {
         return inFlight;
     }
 
-    /** Whether nothing is left to do: all that was stamped is accepted and settled. */
-    boolean isIdle() {
-        return window.messages() == 0
-                && ready.isEmpty()
-                && read.position() >= journal.head().position()
-                && settled == window.finished();
-    }
-
     /** How long the lane's thread may sleep if nobody wakes it. */
     long restNanos() {
         long now = System.nanoTime();
         long rest = settings.heartbeat().toNanos();
-        long held = Math.max(
+        long barred = Math.max(
                 pausedUntilNanos - now, isTrusted() ? 0 : settings.pollMax().toNanos());
         if (!waiting.isEmpty()) {
-            rest = Math.min(rest, Math.max(waiting.peek().dueNanos - now, held));
+            rest = Math.min(rest, Math.max(waiting.peek().waitNanos(), barred));
         }
         if (!ready.isEmpty()) {
-            rest = Math.min(rest, held);
+            rest = Math.min(rest, barred);
         }
         if (window.finished() > settled) {
-            rest = Math.min(rest, settledNanos + settings.settleInterval().toNanos() - now);
+            rest = Math.min(rest, settledNanos + settleIntervalNanos() - now);
         }
-        boolean more = read.position() < journal.head().position() && hasRoom() && !isPaused() && isTrusted();
+        boolean more = read == null || read.position() < journal.head().position() && hasRoom() && maySend();
         return more ? 0 : Math.max(rest, 0);
     }
 
@@ -161,8 +176,10 @@ final class Lane {
     void settle() {
         long position = window.finished();
         if (position > settled) {
-            boolean mine = database.run(tx -> table.settle(tx, held, new RelayTable.Settled(position, timeline)));
-            if (!mine) {
+            RelayTable.Settlement settlement = new RelayTable.Settlement(position, settled, attempted, timeline);
+            // Remembered before it is tried: if the answer is lost, the lane may be at either.
+            attempted = position;
+            if (!database.run(tx -> table.settle(tx, relayId, held, settlement))) {
                 telemetry.staleSettle(held.subscription(), held.lane());
                 throw new LostLeaseException(held, position);
             }
@@ -170,63 +187,55 @@ final class Lane {
             telemetry.settled(held.subscription(), held.lane(), position);
         }
         settledNanos = System.nanoTime();
+        deliveredAtSettle = delivered;
     }
 
     /** Settles what is finished and gives the lane back. */
     void release() {
         settle();
-        database.run(tx -> table.release(tx, held));
+        database.run(tx -> table.release(tx, relayId, held));
     }
 
-    private void read() {
+    private void read(LanePosition from) {
         int room = Math.min(settings.batchMessages(), RelaySettings.WINDOW_MESSAGES_MAX - window.messages());
-        Batch batch = journal.read(share, read, room, settings.batchBytes());
-        long now = System.nanoTime();
+        Batch batch = journal.read(share, from, room, settings.batchBytes());
         for (Batch.Item item : batch.items()) {
             Window.Slot slot = window.add(item.envelope(), item.bytes());
             if (item.early().isZero()) {
                 ready.addLast(slot);
             } else {
                 // A scheduled message holds up nothing, not even its own key.
-                slot.dueNanos = now + item.early().toNanos();
+                slot.waitFor(item.early());
                 waiting.add(slot);
             }
         }
         read = batch.next();
-        window.readTo(read.position());
+        window.readTo(batch.next().position());
     }
 
     private void sendReady() {
-        boolean sent = false;
-        while (!ready.isEmpty() && isTrusted() && !isPaused()) {
+        while (!ready.isEmpty() && maySend()) {
             Window.Slot slot = ready.removeFirst();
-            if (mayGo(slot)) {
+            if (order.mayGo(slot)) {
                 send(slot);
-                sent = true;
                 // A sink that says at once that it is unavailable is not given the rest of the batch.
-                if (!answers.isEmpty()) {
-                    takeAnswers();
+                takeAnswers();
+                // A slow handler works through a batch for long: what it has done is to be settled meanwhile.
+                settleIfDue();
+                if (signal.isStopping()) {
+                    return;
                 }
             }
         }
-        if (sent) {
+    }
+
+    private void flush() {
+        if (unflushed) {
+            unflushed = false;
             sink.flush();
             takeAnswers();
         }
         reportDelivered();
-    }
-
-    /** False if an earlier message of its key is not accepted yet; then it waits behind that one. */
-    private boolean mayGo(Window.Slot slot) {
-        if (subscription.order() == Order.NONE || busyKeys.isEmpty()) {
-            return true;
-        }
-        Deque<Window.Slot> behind = busyKeys.get(slot.envelope().message().key());
-        if (behind == null) {
-            return true;
-        }
-        behind.addLast(slot);
-        return false;
     }
 
     private void send(Window.Slot slot) {
@@ -243,14 +252,12 @@ final class Lane {
             return;
         }
         if (stage == Outcomes.ACCEPTED_STAGE) {
-            accepted(slot);
-            if (!busyKeys.isEmpty()) {
-                freeKey(envelope.message().key());
-            }
+            accepted(slot, envelope);
             return;
         }
-        holdKey(envelope);
+        order.hold(envelope.message().key());
         inFlight++;
+        unflushed = true;
         stage.whenComplete((outcome, e) -> {
             answers.add(new Answer(slot, e == null ? answered(outcome) : thrown(e)));
             signal.raise();
@@ -261,79 +268,65 @@ final class Lane {
         for (Answer answer = answers.poll(); answer != null; answer = answers.poll()) {
             inFlight--;
             if (answer.outcome() instanceof Outcome.Accepted) {
-                Message.Key key = answer.slot().envelope().message().key();
-                accepted(answer.slot());
-                freeKey(key);
+                accepted(answer.slot(), answer.slot().envelope());
             } else {
                 failed(answer.slot(), answer.outcome());
             }
         }
-        reportDelivered();
     }
 
-    private void accepted(Window.Slot slot) {
+    private void accepted(Window.Slot slot, Envelope envelope) {
         window.accepted(slot);
         delivered++;
         unavailable = 0;
+        if (order.isHolding()) {
+            order.free(envelope.message().key(), ready);
+        }
     }
 
     private void failed(Window.Slot slot, Outcome outcome) {
-        Envelope envelope = slot.envelope();
+        Message message = slot.envelope().message();
         Failure failure = Failure.of(outcome);
-        Duration wait = failure.after() == null ? settings.backoff().after(envelope.attempt()) : failure.after();
-        if (failure.isOfTheSink()) {
-            wait = pause(failure);
-        }
-        LOG.warn(
-                "could not deliver message {} at position {} to subscription {}, attempt {}: {}; trying again in {} ms",
-                envelope.message().id(),
-                envelope.position(),
-                subscription.name(),
-                envelope.attempt(),
-                failure.reason(),
-                wait.toMillis());
-        telemetry.failed(subscription.name(), envelope.message().eventType(), failure.word());
-        holdKey(envelope);
-        slot.tryAgain(System.nanoTime() + wait.toNanos());
+        boolean known = failure.isOfTheSink() && unavailable > 0;
+        Duration wait = failure.isOfTheSink()
+                ? pause(failure)
+                : failure.after() == null
+                        ? settings.backoff().after(slot.envelope().attempt())
+                        : failure.after();
+        // In an outage every message would say the same: the first one speaks for all.
+        LOG.atLevel(known ? org.slf4j.event.Level.DEBUG : org.slf4j.event.Level.WARN)
+                .log(
+                        "could not deliver message {} at position {} to subscription {}, attempt {}: {}; trying again in {} ms",
+                        message.id(),
+                        slot.envelope().position(),
+                        subscription.name(),
+                        slot.envelope().attempt(),
+                        failure.reason(),
+                        wait.toMillis());
+        telemetry.failed(subscription.name(), message.eventType(), failure.word());
+        order.hold(message.key());
+        slot.tryAgain();
+        slot.waitFor(wait);
         waiting.add(slot);
     }
 
     /** How long the sink is left alone. Messages that find it unavailable during one pause are one failure, not many. */
     private Duration pause(Failure failure) {
-        long now = System.nanoTime();
         if (!isPaused()) {
-            Duration wait = settings.backoff().after(++unavailable);
-            pausedUntilNanos = now + (failure.after() == null ? wait : failure.after()).toNanos();
+            Duration wait = failure.after() == null ? settings.backoff().after(unavailable + 1) : failure.after();
+            Duration bounded = wait.compareTo(RelaySettings.PAUSE_MAX) > 0 ? RelaySettings.PAUSE_MAX : wait;
+            unavailable++;
+            pausedUntilNanos = System.nanoTime() + bounded.toNanos();
         }
-        return Duration.ofNanos(Math.max(pausedUntilNanos - now, 0));
-    }
-
-    private void holdKey(Envelope envelope) {
-        if (subscription.order() == Order.KEY) {
-            busyKeys.computeIfAbsent(envelope.message().key(), ignored -> new ArrayDeque<>(0));
-        }
-    }
-
-    /** The key's message was accepted: the next one of the key may go. */
-    private void freeKey(Message.Key key) {
-        if (subscription.order() == Order.NONE) {
-            return;
-        }
-        Deque<Window.Slot> behind = busyKeys.remove(key);
-        if (behind == null || behind.isEmpty()) {
-            return;
-        }
-        // The first of them goes ahead of everything, the others find the key busy again and line up behind it.
-        while (!behind.isEmpty()) {
-            ready.addFirst(behind.removeLast());
-        }
+        return Duration.ofNanos(Math.max(pausedUntilNanos - System.nanoTime(), 0));
     }
 
     private void releaseDue() {
-        long now = System.nanoTime();
-        while (!waiting.isEmpty() && waiting.peek().dueNanos - now <= 0 && isTrusted() && !isPaused()) {
+        while (!waiting.isEmpty() && waiting.peek().waitNanos() <= 0 && maySend()) {
             Window.Slot slot = waiting.remove();
-            if (slot.envelope().attempt() == 1) {
+            if (!slot.isDue()) {
+                waiting.add(slot);
+            } else if (slot.envelope().attempt() == 1) {
                 ready.addLast(slot);
             } else {
                 send(slot);
@@ -347,6 +340,10 @@ final class Lane {
                 && window.bytes() < settings.batchBytes() * RelaySettings.WINDOW_BATCHES;
     }
 
+    private boolean maySend() {
+        return isTrusted() && !isPaused();
+    }
+
     private boolean isTrusted() {
         return trustedUntilNanos - System.nanoTime() > 0;
     }
@@ -356,9 +353,15 @@ final class Lane {
     }
 
     private void settleIfDue() {
-        if (System.nanoTime() - settledNanos >= settings.settleInterval().toNanos()) {
+        if (System.nanoTime() - settledNanos >= settleIntervalNanos()) {
             settle();
         }
+    }
+
+    private long settleIntervalNanos() {
+        boolean passing = delivered == deliveredAtSettle;
+        Duration interval = settings.settleInterval();
+        return (passing && interval.compareTo(PASSING_INTERVAL) < 0 ? PASSING_INTERVAL : interval).toNanos();
     }
 
     private void reportDelivered() {
@@ -373,9 +376,8 @@ final class Lane {
     }
 
     private static Outcome thrown(Throwable e) {
-        Throwable cause = e instanceof java.util.concurrent.CompletionException || e instanceof Handler.HandlerException
-                ? e.getCause() == null ? e : e.getCause()
-                : e;
+        boolean wrapped = e instanceof CompletionException || e instanceof Handler.HandlerException;
+        Throwable cause = wrapped && e.getCause() != null ? e.getCause() : e;
         return Outcome.retry(Failure.text(cause));
     }
 }

@@ -20,7 +20,7 @@ final class LaneRun {
     private volatile boolean draining;
     private volatile long drainUntilNanos;
     private volatile boolean abandoned;
-    private @Nullable Thread thread;
+    private volatile @Nullable Thread thread;
 
     /** {@code ended} is told once whether the lease was lost. */
     LaneRun(Lane lane, RelaySettings settings, Consumer<Boolean> ended) {
@@ -44,19 +44,34 @@ final class LaneRun {
             drainUntilNanos = System.nanoTime() + settings.stopGrace().toNanos();
             draining = true;
         }
-        lane.signal().raise();
+        lane.signal().stop();
     }
 
     /** The lease is lost: stop at once, settle nothing. */
     void abandon() {
         abandoned = true;
-        lane.signal().raise();
+        lane.signal().stop();
     }
 
+    /** Whether the relay was told that the lease is lost. */
+    boolean isAbandoned() {
+        return abandoned;
+    }
+
+    /** Waits until the lane has ended, or the time has come. */
     void join(long deadlineNanos) {
-        Threads.join(thread, Duration.ofNanos(Math.max(deadlineNanos - System.nanoTime(), 1)));
         if (thread == null) {
             finish();
+        } else {
+            Threads.await(thread, Duration.ofNanos(Math.max(deadlineNanos - System.nanoTime(), 1)));
+        }
+    }
+
+    /** Wakes a lane that hangs in a handler. */
+    void interrupt() {
+        Thread running = thread;
+        if (running != null) {
+            running.interrupt();
         }
     }
 
@@ -65,12 +80,12 @@ final class LaneRun {
         long accepted = 0;
         long deadline = System.nanoTime() + settings.stopGrace().toNanos();
         while (true) {
-            long progress = lane.step(true);
+            long progress = lane.step(false);
             accepted += progress;
-            if (progress == 0 && !lane.isInFlight() && lane.restNanos() > 0 || System.nanoTime() > deadline) {
+            if (progress == 0 && lane.inFlight() == 0 && lane.restNanos() > 0 || System.nanoTime() > deadline) {
                 break;
             }
-            if (lane.isInFlight()) {
+            if (lane.inFlight() > 0) {
                 await(1_000_000);
             }
         }
@@ -103,7 +118,7 @@ final class LaneRun {
         try {
             while (!abandoned) {
                 try {
-                    lane.step(!draining);
+                    lane.step(draining);
                     failures = 0;
                     if (draining && isDrained()) {
                         return;
@@ -151,7 +166,7 @@ final class LaneRun {
     }
 
     private boolean isDrained() {
-        if (!lane.isInFlight()) {
+        if (lane.inFlight() == 0) {
             return true;
         }
         if (drainUntilNanos - System.nanoTime() > 0) {

@@ -2,10 +2,11 @@ package io.postroom.relay;
 
 import io.postroom.postgres.Database;
 import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.Session;
 import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
-import java.sql.SQLException;
-import java.util.Collection;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -36,9 +37,10 @@ final class Lanes {
     private final Signal signal = new Signal();
     private volatile boolean stopping;
     private volatile boolean hasOthers;
+    private volatile boolean released = true;
     private boolean threaded;
     private @Nullable Thread thread;
-    private @Nullable Connection leases;
+    private @Nullable Session leases;
     private boolean failing;
 
     Lanes(UUID relayId, Map<String, Relay.Target> targets, Lane.Surroundings surroundings) {
@@ -70,7 +72,9 @@ final class Lanes {
         long asked = System.nanoTime();
         Connection tx = connection();
         table.announce(tx, relayId, settings.name(), targets.keySet(), settings.lease());
-        renew(table.renew(tx, relayId, settings.lease()), asked);
+        Map<Place, Long> settledBefore = new HashMap<>();
+        running.forEach((place, run) -> settledBefore.put(place, run.lane().settled()));
+        renew(table.renew(tx, relayId, settings.lease()), settledBefore, asked + settings.selfTrustNanos());
         for (RelayTable.Share share : table.shares(tx, relayId, targets.keySet())) {
             int fair = share.fair();
             List<Integer> mine = lanesOf(share.subscription());
@@ -81,7 +85,16 @@ final class Lanes {
             }
         }
         hasOthers = table.countRelays(tx) > 1;
+        if (released && hasOthers) {
+            released = false;
+            table.notifyOthers(tx, Listener.channel(database), Listener.LANES);
+        }
         reportLag(tx);
+    }
+
+    /** Another relay came, went or gave lanes back: do not wait for the next beat. */
+    void balanceSoon() {
+        signal.raise();
     }
 
     /** Whether another relay was alive at the last beat. */
@@ -107,14 +120,22 @@ final class Lanes {
 
     /** Lanes finish and are given back first; the heartbeat goes last, so that nobody takes them meanwhile. */
     void stop() {
-        stopping = true;
+        beginToStop();
         running.values().forEach(LaneRun::drain);
         // Lanes keep the grace themselves; whoever is not done soon after it hangs in a handler and is interrupted.
         long deadline = System.nanoTime() + settings.stopGrace().toNanos() + GIVE_BACK_NANOS;
         running.values().forEach(run -> run.join(deadline));
+        running.values().forEach(LaneRun::interrupt);
+        long last = System.nanoTime() + GIVE_BACK_NANOS;
+        running.values().forEach(run -> run.join(last));
         signal.raise();
         Threads.join(thread, settings.stopGrace());
         closeConnection();
+    }
+
+    /** Waits for a beat that is under way: it may still be taking lanes. */
+    private synchronized void beginToStop() {
+        stopping = true;
     }
 
     /** Ends when the relay stops; trouble with the database makes it try again, sooner than the next beat. */
@@ -133,10 +154,11 @@ final class Lanes {
                     failing = false;
                     LOG.info("relay {} renews its leases again", settings.name());
                 }
-            } catch (DatabaseException e) {
+            } catch (RuntimeException e) {
+                // Not only the database: a pool or a telemetry may throw what it likes, and leases must go on.
                 if (!failing) {
                     failing = true;
-                    LOG.warn("relay {} cannot renew its leases: {}", settings.name(), e.getMessage());
+                    LOG.warn("relay {} cannot renew its leases: {}", settings.name(), e.getMessage(), unexpected(e));
                 }
                 closeConnection();
                 if (stopping) {
@@ -148,12 +170,20 @@ final class Lanes {
         }
     }
 
-    private void renew(Collection<RelayTable.Held> renewed, long asked) {
-        running.forEach((place, run) -> {
-            if (renewed.contains(run.lane().held())) {
-                run.lane().renewed(asked + settings.selfTrustNanos());
-            } else {
-                run.abandon();
+    /** Lanes that were not renewed, or are not where this relay left them, are no longer ours. */
+    private void renew(List<RelayTable.Renewed> renewed, Map<Place, Long> settledBefore, long trustedUntilNanos) {
+        Map<Place, RelayTable.Renewed> answers = new HashMap<>();
+        renewed.forEach(answer -> answers.put(
+                new Place(answer.held().subscription(), answer.held().lane()), answer));
+        settledBefore.forEach((place, settled) -> {
+            LaneRun run = running.get(place);
+            RelayTable.Renewed answer = answers.get(place);
+            if (run == null || answer != null && run.lane().renewed(answer, settled, trustedUntilNanos)) {
+                return;
+            }
+            run.abandon();
+            if (!threaded) {
+                ended(place, true);
             }
         });
     }
@@ -166,8 +196,7 @@ final class Lanes {
         long asked = System.nanoTime();
         for (RelayTable.Taken taken : table.acquire(tx, subscription, relayId, held, wanted, settings.lease())) {
             Place place = new Place(subscription, taken.lane());
-            Lane lane = new Lane(
-                    target.subscription(), taken, asked + settings.selfTrustNanos(), target.sink(), surroundings);
+            Lane lane = new Lane(target, taken, asked + settings.selfTrustNanos(), surroundings);
             LaneRun run = new LaneRun(lane, settings, lost -> ended(place, lost));
             running.put(place, run);
             telemetry.laneAcquired(subscription, taken.lane(), taken.takeover());
@@ -198,7 +227,13 @@ final class Lanes {
     private void ended(Place place, boolean lost) {
         running.remove(place);
         telemetry.laneReleased(place.subscription(), place.lane(), lost);
+        released = true;
         signal.raise();
+    }
+
+    /** A stack trace only for what nobody foresaw. */
+    private static @Nullable RuntimeException unexpected(RuntimeException e) {
+        return e instanceof DatabaseException ? null : e;
     }
 
     private List<Integer> lanesOf(String subscription) {
@@ -217,29 +252,17 @@ final class Lanes {
 
     private Connection connection() {
         if (leases == null) {
-            Connection opened = database.open();
-            try {
-                // A lost answer must not hold the heartbeat longer than a beat.
-                opened.setNetworkTimeout(Runnable::run, (int)
-                        Math.max(1_000, settings.heartbeat().toMillis()));
-            } catch (SQLException e) {
-                throw DatabaseException.of("prepare the connection for leases", e);
-            }
-            leases = opened;
+            // A lost answer must not hold the heartbeat longer than a beat.
+            leases = database.open(
+                    Duration.ofMillis(Math.max(1_000, settings.heartbeat().toMillis())));
         }
-        return leases;
+        return leases.connection();
     }
 
     private synchronized void closeConnection() {
-        Connection closing = leases;
-        leases = null;
-        if (closing == null) {
-            return;
-        }
-        try {
-            closing.close();
-        } catch (SQLException e) {
-            LOG.debug("the connection for leases was broken", e);
+        if (leases != null) {
+            leases.close();
+            leases = null;
         }
     }
 }

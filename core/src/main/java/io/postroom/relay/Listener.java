@@ -1,13 +1,15 @@
 package io.postroom.relay;
 
 import io.postroom.postgres.Database;
-import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.Session;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,15 +23,20 @@ final class Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
     private static final int WAIT_MILLIS = 500;
 
+    /** What relays tell each other: the journal has moved, or lanes are to be shared anew. */
+    static final String JOURNAL = "journal";
+
+    static final String LANES = "lanes";
+
     private final Database database;
     private final RelaySettings settings;
     private final BooleanSupplier hasOthers;
-    private final Runnable heard;
+    private final Consumer<String> heard;
     private final Signal signal = new Signal();
     private volatile boolean stopped;
     private @Nullable Thread thread;
 
-    Listener(Database database, RelaySettings settings, BooleanSupplier hasOthers, Runnable heard) {
+    Listener(Database database, RelaySettings settings, BooleanSupplier hasOthers, Consumer<String> heard) {
         this.database = database;
         this.settings = settings;
         this.hasOthers = hasOthers;
@@ -66,20 +73,21 @@ final class Listener {
     }
 
     private void listen() {
-        try (Connection connection = database.open()) {
+        try (Session opened = database.open(Database.ANSWER_WITHIN)) {
+            Connection connection = opened.connection();
             try (Statement statement = connection.createStatement()) {
                 statement.execute("listen \"" + channel(database) + '"');
             }
             PGConnection session = connection.unwrap(PGConnection.class);
             while (!stopped && hasOthers.getAsBoolean()) {
-                if (session.getNotifications(WAIT_MILLIS).length > 0) {
-                    heard.run();
+                for (PGNotification notification : session.getNotifications(WAIT_MILLIS)) {
+                    heard.accept(notification.getParameter());
                 }
             }
             try (Statement statement = connection.createStatement()) {
                 statement.execute("unlisten *");
             }
-        } catch (SQLException | DatabaseException e) {
+        } catch (SQLException | RuntimeException e) {
             LOG.debug("relay {} stopped listening; polling goes on", settings.name(), e);
         }
     }

@@ -2,6 +2,7 @@ package io.postroom.relay;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,11 @@ public sealed interface Outcome {
 
     static Outcome accepted() {
         return Outcomes.ACCEPTED;
+    }
+
+    /** An answer that is there already: the cheapest one for a sink that is done when {@code send} returns. */
+    static CompletionStage<Outcome> acceptedStage() {
+        return Outcomes.ACCEPTED_STAGE;
     }
 
     static Outcome retry(String reason) {

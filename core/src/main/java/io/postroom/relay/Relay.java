@@ -43,6 +43,7 @@ public final class Relay implements AutoCloseable {
     /** Only the stamper's thread uses it. */
     private long notifiedNanos = System.nanoTime();
 
+    private Runnable forget = () -> {};
     private boolean subscribed;
     private boolean started;
     private boolean closed;
@@ -54,10 +55,10 @@ public final class Relay implements AutoCloseable {
         this.table = new RelayTable(database.schema());
         this.settings = settings;
         this.telemetry = builder.telemetry;
-        Lane.Surroundings surroundings = new Lane.Surroundings(database, journal, table, settings, telemetry);
+        Lane.Surroundings surroundings = new Lane.Surroundings(id, database, journal, table, settings, telemetry);
         this.lanes = new Lanes(id, targets, surroundings);
         this.stamper = new Stamper(journal, settings, this::moved);
-        this.listener = new Listener(database, settings, lanes::hasOthers, stamper::nudge);
+        this.listener = new Listener(database, settings, lanes::hasOthers, this::heard);
     }
 
     /** What a subscription is delivered to. */
@@ -73,7 +74,7 @@ public final class Relay implements AutoCloseable {
         lanes.start();
         stamper.start();
         listener.start();
-        journal.onNudge(stamper::expect);
+        forget = journal.onNudge(stamper::expect);
         LOG.info("relay {} ({}) started, serving {}", settings.name(), id, targets.keySet());
     }
 
@@ -114,18 +115,28 @@ public final class Relay implements AutoCloseable {
             return;
         }
         closed = true;
+        forget.run();
         listener.stop();
         stamper.stop();
         lanes.stop();
         try {
             database.run(tx -> {
                 table.withdraw(tx, id);
+                table.notifyOthers(tx, Listener.channel(database), Listener.LANES);
                 return true;
             });
         } catch (DatabaseException e) {
             LOG.warn("relay {} could not say goodbye: {}", settings.name(), e.getMessage());
         }
         LOG.info("relay {} ({}) stopped", settings.name(), id);
+    }
+
+    private void heard(String what) {
+        if (what.equals(Listener.LANES)) {
+            lanes.balanceSoon();
+        } else {
+            stamper.nudge();
+        }
     }
 
     /** The journal has moved: wake this relay's lanes, and tell other relays, but not too often. */
@@ -135,7 +146,7 @@ public final class Relay implements AutoCloseable {
         if (byUs && lanes.hasOthers() && now - notifiedNanos > NOTIFY_INTERVAL_NANOS) {
             notifiedNanos = now;
             database.run(tx -> {
-                table.notifyOthers(tx, Listener.channel(database));
+                table.notifyOthers(tx, Listener.channel(database), Listener.JOURNAL);
                 return true;
             });
         }
@@ -147,6 +158,8 @@ public final class Relay implements AutoCloseable {
         }
         for (Target target : targets.values()) {
             Subscription subscription = target.subscription();
+            // What is committed has a position before anybody asks how far the journal goes.
+            journal.stampAll();
             long position = subscription.start().position(journal);
             Head head = journal.refreshHead();
             if (position > head.position()) {

@@ -20,6 +20,9 @@ record RelaySettings(
     /** How many batches' worth of bytes a lane holds in memory at most. */
     static final int WINDOW_BATCHES = 4;
 
+    /** However long a sink asks to be left alone, it is asked again after this time. */
+    static final Duration PAUSE_MAX = Duration.ofHours(1);
+
     /** A third of the lease: two beats may be missed before anybody takes over. */
     Duration heartbeat() {
         return lease.dividedBy(3);

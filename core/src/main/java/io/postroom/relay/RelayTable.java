@@ -45,18 +45,25 @@ final class RelayTable {
     /** The right to one lane. */
     record Held(String subscription, int lane, long fence) {}
 
-    /** What a lane has been settled to, on the timeline on which it was taken. */
-    record Settled(long position, String timeline) {}
+    /** A lane's lease just renewed, with what the database knows of the lane. */
+    record Renewed(Held held, long position, String timeline) {}
+
+    /**
+     * A position to be written, if the lane is still where this relay left it: at the last one known to be written, or at one
+     * whose writing was perhaps never answered; and if the server is still the one on whose timeline the lane was taken.
+     */
+    record Settlement(long position, long settled, long attempted, String timeline) {}
 
     /** A lane just taken. */
     record Taken(int lane, long position, long fence, boolean takeover, String timeline) {}
 
     /** How a subscription's lanes are to be shared. */
     record Share(String subscription, int lanes, int relays, int rank) {
-        /** How many lanes this relay should have: what is left over goes to the first in rank. */
+        /** How many lanes this relay should have. What is left over goes to others for each subscription, not always to the first. */
         int fair() {
             int live = Math.max(1, relays);
-            return lanes / live + (rank < lanes % live ? 1 : 0);
+            int turn = Math.floorMod(rank + subscription.hashCode(), live);
+            return lanes / live + (turn < lanes % live ? 1 : 0);
         }
     }
 
@@ -95,11 +102,12 @@ final class RelayTable {
         withdraw.on(tx).set("id", id).update();
     }
 
-    List<Held> renew(Connection tx, UUID relayId, Duration lease) {
+    List<Renewed> renew(Connection tx, UUID relayId, Duration lease) {
         return renew.on(tx)
                 .set("relay_id", relayId)
                 .set("lease", lease)
-                .list(row -> new Held(row.getString(1), row.getInt(2), row.getLong(3)));
+                .list(row -> new Renewed(
+                        new Held(row.getString(1), row.getInt(2), row.getLong(3)), row.getLong(4), row.getString(5)));
     }
 
     List<Share> shares(Connection tx, UUID relayId, Collection<String> subscriptions) {
@@ -121,21 +129,25 @@ final class RelayTable {
                         new Taken(row.getInt(1), row.getLong(2), row.getLong(3), row.getBoolean(4), row.getString(5)));
     }
 
-    boolean settle(Connection tx, Held lane, Settled settled) {
+    boolean settle(Connection tx, UUID relayId, Held lane, Settlement settlement) {
         return settle.on(tx)
                         .set("subscription", lane.subscription())
                         .set("lane", lane.lane())
+                        .set("relay_id", relayId)
                         .set("fence", lane.fence())
-                        .set("position", settled.position())
-                        .set("timeline", settled.timeline())
+                        .set("position", settlement.position())
+                        .set("settled", settlement.settled())
+                        .set("attempted", settlement.attempted())
+                        .set("timeline", settlement.timeline())
                         .update()
                 == 1;
     }
 
-    boolean release(Connection tx, Held lane) {
+    boolean release(Connection tx, UUID relayId, Held lane) {
         return release.on(tx)
                         .set("subscription", lane.subscription())
                         .set("lane", lane.lane())
+                        .set("relay_id", relayId)
                         .set("fence", lane.fence())
                         .update()
                 == 1;
@@ -145,8 +157,8 @@ final class RelayTable {
         return countRelays.on(tx).one(row -> row.getInt(1));
     }
 
-    void notifyOthers(Connection tx, String channel) {
-        notifyOthers.on(tx).set("channel", channel).first(row -> true);
+    void notifyOthers(Connection tx, String channel, String what) {
+        notifyOthers.on(tx).set("channel", channel).set("what", what).first(row -> true);
     }
 
     List<Lag> lag(Connection tx, Collection<String> subscriptions) {

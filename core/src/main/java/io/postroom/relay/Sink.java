@@ -15,14 +15,17 @@ public interface Sink extends AutoCloseable {
     /**
      * Begins to send one message and answers when the outcome is known. Should not block for long: the lane's other messages
      * wait meanwhile. The stage should not fail: what it throws counts as {@link Outcome.Retry}, and so does an exception from
-     * this method.
+     * this method. Whatever thread completes the stage only leaves the answer for the lane's own.
      */
     CompletionStage<Outcome> send(Envelope envelope);
 
     /** Called when the lane has nothing more to hand over for now; a sink that collects messages sends them on. */
     default void flush() {}
 
-    /** Releases what the sink holds. Called once by its owner, after the last {@link #send}. */
+    /**
+     * Releases what the sink holds; its owner calls it after the relay has closed. Calling it again does nothing, and a
+     * {@link #send} after it answers {@link Outcome.Unavailable}.
+     */
     @Override
     default void close() {}
 }

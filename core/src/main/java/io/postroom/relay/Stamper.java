@@ -85,7 +85,7 @@ final class Stamper {
                 wait = more ? 0 : found ? min : Math.min(Math.max(wait, min) + wait / 8 + 1, max);
                 failures = 0;
                 recovered();
-            } catch (DatabaseException e) {
+            } catch (RuntimeException e) {
                 wait = Math.min(settings.backoff().after(++failures).toNanos(), 1_000_000_000L);
                 failed(e);
             }
@@ -103,10 +103,14 @@ final class Stamper {
         }
     }
 
-    private void failed(DatabaseException e) {
+    private void failed(RuntimeException e) {
         if (!failing) {
             failing = true;
-            LOG.warn("relay {} stopped stamping: {}", settings.name(), e.getMessage());
+            LOG.warn(
+                    "relay {} stopped stamping: {}",
+                    settings.name(),
+                    e.getMessage(),
+                    e instanceof DatabaseException ? null : e);
         }
     }
 

@@ -17,6 +17,21 @@ public record Subscription(String name, int lanes, Order order, Filter filter, S
 
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_.-]{0,99}");
 
+    public Subscription {
+        List<String> problems = new ArrayList<>();
+        if (!NAME.matcher(name).matches()) {
+            problems.add("name is '" + name
+                    + "', it must be 1 to 100 lower-case letters, digits or _ . -, beginning with a letter");
+        }
+        if (lanes < 1 || lanes > LANES_MAX) {
+            problems.add("lanes is " + lanes + ", the range is 1 to " + LANES_MAX);
+        }
+        if (!problems.isEmpty()) {
+            throw new PostroomException(
+                    "subscription.invalid", "could not make subscription " + name + ": " + String.join("; ", problems));
+        }
+    }
+
     public static Builder named(String name) {
         return new Builder(name);
     }
@@ -68,19 +83,6 @@ public record Subscription(String name, int lanes, Order order, Filter filter, S
         }
 
         public Subscription build() {
-            List<String> problems = new ArrayList<>();
-            if (!NAME.matcher(name).matches()) {
-                problems.add("name is '" + name
-                        + "', it must be 1 to 100 lower-case letters, digits or _ . -, beginning with a" + " letter");
-            }
-            if (lanes < 1 || lanes > LANES_MAX) {
-                problems.add("lanes is " + lanes + ", the range is 1 to " + LANES_MAX);
-            }
-            if (!problems.isEmpty()) {
-                throw new PostroomException(
-                        "subscription.invalid",
-                        "could not make subscription " + name + ": " + String.join("; ", problems));
-            }
             return new Subscription(name, lanes, order, new Filter(aggregateTypes, eventTypes, tenants), start);
         }
     }

@@ -19,6 +19,17 @@ final class Threads {
         return thread;
     }
 
+    /** Waits for a thread to end, for the given time at most. */
+    static void await(Thread thread, Duration patience) {
+        try {
+            if (thread != Thread.currentThread()) {
+                thread.join(Math.max(1, patience.toMillis()));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Waits for a thread to end; after the given time it is interrupted. */
     static void join(@Nullable Thread thread, Duration patience) {
         if (thread == null || thread == Thread.currentThread()) {

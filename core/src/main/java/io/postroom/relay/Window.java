@@ -1,6 +1,7 @@
 package io.postroom.relay;
 
 import io.postroom.message.Envelope;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * is ever settled. For the lane's thread only.
  */
 final class Window {
+    /** What a small message takes beside its payload: objects, names, its place in queues. */
+    private static final int OVERHEAD_BYTES = 512;
+
     private final Deque<Slot> slots = new ArrayDeque<>();
     private long settled;
     private long readTo;
@@ -24,10 +28,14 @@ final class Window {
 
     /** A message's place in the window. */
     static final class Slot {
+        /** No wait is set for longer; what is left of it then begins anew. */
+        private static final Duration WAIT_MAX = Duration.ofHours(1);
+
         private final long position;
         private final long bytes;
         private @Nullable Envelope envelope;
-        long dueNanos;
+        private long dueNanos;
+        private Duration rest = Duration.ZERO;
 
         Slot(Envelope envelope, long bytes) {
             this.position = envelope.position();
@@ -42,16 +50,45 @@ final class Window {
             return envelope;
         }
 
-        void tryAgain(long dueNanos) {
-            this.envelope = envelope().again();
-            this.dueNanos = dueNanos;
+        /** The next attempt is another one. */
+        void tryAgain() {
+            envelope = envelope().again();
+        }
+
+        /** Not before this time has passed, however long it is. */
+        void waitFor(Duration wait) {
+            boolean tooLong = wait.compareTo(WAIT_MAX) > 0;
+            rest = tooLong ? wait.minus(WAIT_MAX) : Duration.ZERO;
+            dueNanos = System.nanoTime() + (tooLong ? WAIT_MAX : wait).toNanos();
+        }
+
+        /** How long it must still wait; zero or less when it is due. */
+        long waitNanos() {
+            return dueNanos - System.nanoTime();
+        }
+
+        /** Whether the wait is over; if there is more of it, that begins. */
+        boolean isDue() {
+            if (waitNanos() > 0) {
+                return false;
+            }
+            if (rest.isZero()) {
+                return true;
+            }
+            waitFor(rest);
+            return false;
+        }
+
+        /** Orders by due time; nanoTime may wrap, so only differences count. */
+        static int compareDue(Slot one, Slot other) {
+            return Long.compare(one.dueNanos - other.dueNanos, 0);
         }
     }
 
-    Slot add(Envelope envelope, long bytes) {
-        Slot slot = new Slot(envelope, bytes);
+    Slot add(Envelope envelope, long payloadBytes) {
+        Slot slot = new Slot(envelope, payloadBytes + OVERHEAD_BYTES);
         slots.addLast(slot);
-        this.bytes += bytes;
+        bytes += slot.bytes;
         return slot;
     }
 

@@ -3,4 +3,4 @@
 update /*schema*/lane
 set leased_until = clock_timestamp() + make_interval(secs => :lease)
 where owner = :relay_id
-returning subscription, lane, fence
+returning subscription, lane, fence, position, left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) as timeline

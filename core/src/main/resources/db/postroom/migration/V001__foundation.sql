@@ -22,7 +22,9 @@ select system_identifier from pg_control_system();
 create table /*schema*/daily_table (
     name        text    not null primary key,
     -- Written by applications: has a default partition, so that an insert succeeds even if nobody made the day's own.
-    has_default boolean not null
+    has_default boolean not null,
+    -- Unique within a day, and indexed in each partition: the planner knows that much without statistics.
+    unique_column text  not null
 );
 
 -- Makes the partitions of every daily table from yesterday to today plus :lead_days, and says which ones are new.
@@ -52,7 +54,7 @@ begin
     perform pg_advisory_xact_lock(hashtextextended('/*schema*/keep_partitions', 0));
     perform set_config('lock_timeout', '200ms', true);
     for parent in
-        select daily.name, daily.has_default, class.oid, namespace.nspname
+        select daily.name, daily.has_default, daily.unique_column, namespace.nspname
         from /*schema*/daily_table as daily
         join pg_class as class on class.oid = ('/*schema*/' || quote_ident(daily.name))::regclass
         join pg_namespace as namespace on namespace.oid = class.relnamespace
@@ -61,6 +63,7 @@ begin
         partition := parent.name || '_default';
         if parent.has_default and to_regclass(format('%I.%I', parent.nspname, partition)) is null then
             execute format('create table %1$I.%2$I partition of %1$I.%3$I default', parent.nspname, partition, parent.name);
+            execute format('create unique index on %I.%I (%I)', parent.nspname, partition, parent.unique_column);
             return next partition;
         end if;
         for day in select generate_series(today - 1, today + lead_days, interval '1 day')::date
@@ -71,6 +74,7 @@ begin
                 execute format(
                     'create table %1$I.%2$I (like %1$I.%3$I including defaults including constraints including storage)',
                     parent.nspname, partition, parent.name);
+                execute format('create unique index on %I.%I (%I)', parent.nspname, partition, parent.unique_column);
                 execute format(
                     'alter table %1$I.%3$I attach partition %1$I.%2$I for values from (%4$L) to (%5$L)',
                     parent.nspname, partition, parent.name, day, day + 1);
@@ -79,8 +83,8 @@ begin
                 -- The default partition already has messages of that day: they stay there and are delivered from there.
                 when check_violation then null;
                 when lock_not_available then
-                    raise warning 'could not make partition %: somebody holds a lock on %_default; it will be tried again',
-                        partition, parent.name;
+                    raise warning 'could not make partition %: somebody holds a lock on % or its default partition; it will be'
+                        ' tried again', partition, parent.name;
                     exit;
             end;
         end loop;

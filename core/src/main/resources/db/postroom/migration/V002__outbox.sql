@@ -21,14 +21,15 @@ create table /*schema*/outbox (
         aggregate_type <> '' and aggregate_id <> '' and event_type <> '' and event_version > 0
         and (tenant_id is null or tenant_id <> '')),
     -- A hand-written insert must not leave what no reader can read.
-    constraint outbox_headers check (json_typeof(headers) = 'object')
+    constraint outbox_headers check (json_typeof(headers) = 'object'),
+    constraint outbox_times check (
+        occurred_at between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999999Z'
+        and available_at between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999999Z')
 ) partition by range (day);
 
--- Not unique and without day: seq comes from its sequence alone, and an index that has day tempts the planner to walk all of it.
-create index outbox_seq on /*schema*/outbox (seq);
 create index outbox_xid on /*schema*/outbox (xid);
 
-insert into /*schema*/daily_table (name, has_default) values ('outbox', true);
+insert into /*schema*/daily_table (name, has_default, unique_column) values ('outbox', true, 'seq');
 select count(*) from /*schema*/keep_partitions();
 
 -- Whether messages lie in the default partition, because nobody made their day's own in time.

@@ -12,9 +12,7 @@ create table /*schema*/journal (
     bytes      integer not null
 ) partition by range (day);
 
-create unique index journal_position on /*schema*/journal (position, day);
-
-insert into /*schema*/daily_table (name, has_default) values ('journal', false);
+insert into /*schema*/daily_table (name, has_default, unique_column) values ('journal', false, 'position');
 select count(*) from /*schema*/keep_partitions();
 
 -- One row per stamp that found something: how far the positions went, and what the stamp could see.
@@ -92,6 +90,13 @@ declare
     foreigners  boolean;
     cut_seq     bigint;
 begin
+    if batch_max is null or batch_max not between 1 and 1000000 then
+        raise exception 'could not stamp: batch_max is %, the range is 1 to 1000000', coalesce(batch_max::text, 'null')
+            using errcode = '22023';
+    end if;
+    if pg_current_xact_id_if_assigned() is not null then
+        raise exception 'could not stamp: this transaction has written already; stamp in one of its own' using errcode = '25001';
+    end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         raise exception 'could not stamp: the isolation level is %, it must be read committed', current_setting('transaction_isolation')
             using errcode = '25001';
@@ -135,12 +140,14 @@ begin
     end if;
 
     -- The floor: rows that the last snapshot could not see were written after the newest tick whose xid is below its xmin.
-    -- One day of margin, in case the clock was set back over midnight.
-    select tick.seq, tick.day - 1 as day into lower_bound
+    -- One day of margin, in case the clock was set back over midnight; if that tick is in the future, the clock was set back
+    -- further, and no day is left out. There is no upper bound: rows may have been written by a clock that ran ahead.
+    select tick.seq, tick.at into lower_bound
     from /*schema*/tick where tick.xid < pg_snapshot_xmin(last.snapshot) order by tick.xid desc limit 1;
-    first_day := coalesce(lower_bound.day, '-infinity');
+    first_day := case when lower_bound.at <= now() then (lower_bound.at at time zone 'utc')::date - 1 else '-infinity' end;
     -- Read before this transaction has an xid of its own; see tick.seq.
-    select sequence.last_value into last_seq from /*schema*/outbox_seq_seq as sequence;
+    select sequence.last_value - case when sequence.is_called then 0 else 1 end into last_seq
+    from /*schema*/outbox_seq_seq as sequence;
     today := greatest(today, last.day);
     if today > last.day and to_regclass('/*schema*/journal_' || to_char(today + 3, 'YYYYMMDD')) is null then
         -- Maintenance has not been here for long: make the days ahead ourselves, rather than have nowhere to write.
@@ -155,13 +162,13 @@ begin
                        /*schema*/stored_bytes(o.payload, o.headers) as bytes
                 from /*schema*/outbox as o
                 where o.xid >= pg_snapshot_xmax(last.snapshot)
-                  and o.day between first_day and today + 1
+                  and o.day >= first_day
                 union all
                 select o.xid, o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id),
                        /*schema*/stored_bytes(o.payload, o.headers)
                 from /*schema*/outbox as o
                 where o.xid = any (array(select pg_snapshot_xip(last.snapshot)))
-                  and o.day between first_day and today + 1
+                  and o.day >= first_day
             ) as late
             limit batch_max + 1
         ), counted as (
@@ -206,7 +213,7 @@ begin
         from /*schema*/outbox as o
         -- By seq alone: a condition that the index on xid could serve would make the planner read and sort all that is due.
         where o.seq > cut_seq
-          and o.day between first_day and today + 1
+          and o.day >= first_day
           and not pg_visible_in_snapshot(o.xid, base)
           and pg_visible_in_snapshot(o.xid, goal)
         order by o.seq
@@ -259,7 +266,10 @@ begin
     select tick.position, tick.day into strict last from /*schema*/tick order by tick.position desc limit 1;
     today := greatest(today, last.day);
     perform /*schema*/keep_partitions();
-    select sequence.last_value into last_seq from /*schema*/outbox_seq_seq as sequence;
+    -- A logical copy does not bring the sequence along.
+    select setval('/*schema*/outbox_seq_seq', greatest(max(o.seq), (select sequence.last_value from /*schema*/outbox_seq_seq as sequence)))
+    into last_seq
+    from /*schema*/outbox as o;
 
     update /*schema*/outbox as o set xid = '3' where o.xid >= pg_snapshot_xmin(pg_current_snapshot());
     update /*schema*/tick as t set xid = '3' where t.xid <> '3';
@@ -268,7 +278,7 @@ begin
         select o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id) as key_hash,
                /*schema*/stored_bytes(o.payload, o.headers) as bytes
         from /*schema*/outbox as o
-        where not exists (select 1 from /*schema*/journal as j where j.seq = o.seq)
+        where not exists (select 1 from /*schema*/journal as j where j.seq = o.seq and j.outbox_day = o.day)
     ), written as (
         insert into /*schema*/journal (position, seq, day, outbox_day, key_hash, bytes)
         select last.position + row_number() over (order by u.seq), u.seq, today, u.day, u.key_hash, u.bytes
@@ -289,5 +299,26 @@ $$;
 revoke all on function /*schema*/restamp() from public;
 revoke all on function /*schema*/key_hash(text, text, text) from public;
 revoke all on function /*schema*/stored_bytes(json, json) from public;
+
+-- Leaves one tick per second of those made between two times: enough to find a position by time. The last tick always stays.
+create function /*schema*/thin_ticks(since timestamptz, until timestamptz, out thinned bigint)
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as
+$$
+begin
+    with ranked as materialized (
+        select t.position, row_number() over (partition by date_trunc('second', t.at) order by t.position desc) as nth
+        from /*schema*/tick as t
+        where t.at >= since and t.at < least(until, now() - interval '10 minutes')
+          and t.position < (select max(newest.position) from /*schema*/tick as newest)
+    ), gone as (
+        delete from /*schema*/tick as t using ranked where t.position = ranked.position and ranked.nth > 1 returning 1
+    )
+    select count(*) into thinned from gone;
+end
+$$;
+revoke all on function /*schema*/thin_ticks(timestamptz, timestamptz) from public;
 
 insert into /*schema*/migration (version, name) values (3, 'journal');
