@@ -119,7 +119,12 @@ class ZombieRelayTest {
                         "everything is delivered", PATIENCE, () -> file.distinct() == history.acknowledgedCount());
                 first.child().thaw();
                 for (int lane = 0; lane < LANES; lane++) {
-                    first.child().awaitLine("lost lane " + lane + " of subscription all", PATIENCE);
+                    String lost = "lane " + lane + " of subscription all";
+                    first.child()
+                            .awaitLine(
+                                    line -> line.contains(lost) && line.contains("fence 1 is stale"),
+                                    lost + " and the stale fence",
+                                    PATIENCE);
                     first.child().awaitLine("telemetry: lane " + lane + " lost", PATIENCE);
                 }
                 second.stop();
