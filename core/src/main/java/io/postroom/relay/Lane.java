@@ -59,6 +59,7 @@ final class Lane {
     private int unavailable;
     private int inFlight;
     private boolean unflushed;
+    private long sentTo;
     private long delivered;
     private long deliveredAtSettle;
     private long reported;
@@ -125,7 +126,7 @@ final class Lane {
     /**
      * Does everything that can be done now without waiting for the sink.
      *
-     * @param draining whether the lane is being given back: then nothing new is handed to the sink
+     * @param draining whether the lane is being given back: then the sink gets only what lies before messages it has already
      * @return how many messages were accepted since the last step
      */
     long step(boolean draining) {
@@ -136,7 +137,9 @@ final class Lane {
             throw new LostLeaseException(held, window.finished());
         }
         takeAnswers();
-        if (!draining) {
+        if (draining) {
+            closeGaps();
+        } else {
             releaseDue();
             if (maySend() && ready.isEmpty() && hasRoom()) {
                 read(from);
@@ -193,7 +196,9 @@ final class Lane {
     /** Settles what is finished and gives the lane back. */
     void release() {
         settle();
-        database.run(tx -> table.release(tx, relayId, held));
+        if (!database.run(tx -> table.release(tx, relayId, held))) {
+            throw new LostLeaseException(held, settled);
+        }
     }
 
     private void read(LanePosition from) {
@@ -229,6 +234,24 @@ final class Lane {
         }
     }
 
+    /**
+     * Sends what others of the lane have overtaken, because its key was held. Only a finished prefix can be settled: without
+     * this the next owner would deliver again all that came through after it.
+     */
+    private void closeGaps() {
+        Deque<Window.Slot> later = new ArrayDeque<>();
+        while (!ready.isEmpty() && maySend()) {
+            Window.Slot slot = ready.removeFirst();
+            if (slot.envelope().position() > sentTo) {
+                later.addLast(slot);
+            } else if (order.mayGo(slot)) {
+                send(slot);
+                takeAnswers();
+            }
+        }
+        ready.addAll(later);
+    }
+
     private void flush() {
         if (unflushed) {
             unflushed = false;
@@ -240,13 +263,13 @@ final class Lane {
 
     private void send(Window.Slot slot) {
         Envelope envelope = slot.envelope();
+        sentTo = Math.max(sentTo, envelope.position());
         CompletionStage<Outcome> stage;
         try {
             stage = Objects.requireNonNull(sink.send(envelope), "the sink returned null");
         } catch (Throwable e) {
-            // Whatever it is, it came of this message: the lane would meet it again if it ended here. An interrupt that
-            // a
-            // handler left behind is its own; a relay that wants its lanes to end has told them.
+            // Whatever it is, it came of this message: the lane would meet it again if it ended here.
+            // An interrupt that a handler left behind is its own; a relay that wants its lanes to end has told them.
             Thread.interrupted();
             failed(slot, thrown(e));
             return;

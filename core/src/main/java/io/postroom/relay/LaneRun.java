@@ -120,7 +120,8 @@ final class LaneRun {
                 try {
                     lane.step(draining);
                     failures = 0;
-                    if (draining && isDrained()) {
+                    // A lane that is lost and to be given back at the same beat is lost.
+                    if (draining && !abandoned && isDrained()) {
                         return;
                     }
                     await(draining ? 5_000_000 : lane.restNanos());
