@@ -62,7 +62,23 @@ final class BenchDatabase implements AutoCloseable {
     Postroom migrated() {
         Postroom postroom = Postroom.on(pool);
         postroom.migrations().migrate();
-        execute("select postroom.keep_partitions(28)");
+        // Two weeks ahead are made by the migration; two weeks of past days, as in a system that has run for a while.
+        execute("""
+                do $$
+                declare
+                    part record;
+                begin
+                    for part in
+                        select daily.name, daily.unique_column, current_date - ago as day
+                        from postroom.daily_table as daily, generate_series(2, 15) as ago
+                    loop
+                        execute format('create table postroom.%1$I partition of postroom.%2$I for values from (%3$L) to (%4$L)',
+                                       part.name || to_char(part.day, '_YYYYMMDD'), part.name, part.day, part.day + 1);
+                        execute format('create unique index on postroom.%I (%I)',
+                                       part.name || to_char(part.day, '_YYYYMMDD'), part.unique_column);
+                    end loop;
+                end
+                $$""");
         return postroom;
     }
 

@@ -25,6 +25,9 @@ public final class Journal {
     /** How many messages one stamp's transaction takes on. */
     private static final int STAMP_MAX = 20_000;
 
+    /** Before the first answer of the database. */
+    private static final Head UNKNOWN = new Head(0, LocalDate.MIN);
+
     /** How many positions one read looks at at most. */
     private static final int REACH_MAX = 20_000;
 
@@ -43,7 +46,7 @@ public final class Journal {
      * The last head heard of, and the snapshot in which nothing more was due. Written in the order in which the database answered,
      * so that a head that goes back, after a failover that lost commits, is believed.
      */
-    private volatile Head head = new Head(0, LocalDate.MIN);
+    private volatile Head head = UNKNOWN;
 
     private volatile String seen = "";
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
@@ -152,29 +155,35 @@ public final class Journal {
         long span = Math.min((long) messagesMax * lane.lanes(), REACH_MAX);
         long upTo = Math.min(end.position(), from.position() + span);
         return database.run(tx -> {
-            Head reached = new Head(upTo, end.day());
+            // One more than wanted: the entry at the end of the span comes along even if it is another lane's.
             List<JournalTable.Entry> entries =
-                    table.readEntries(tx, from, reached, lane.lanes(), lane.lane(), messagesMax);
-            List<JournalTable.Entry> taken = within(entries, bytesMax);
-            boolean all = taken.size() == entries.size() && entries.size() < messagesMax;
-            // The end's own day holds for what comes after the end only; anything before it may be of an earlier day.
-            LocalDate day = upTo == end.position() && all ? end.day() : dayOf(from, taken);
-            long position = all ? upTo : taken.get(taken.size() - 1).position();
+                    table.readEntries(tx, from, new Head(upTo, end.day()), lane.lanes(), lane.lane(), messagesMax + 1);
+            JournalTable.Entry last = entries.isEmpty() ? null : entries.get(entries.size() - 1);
+            boolean spanned = last != null && last.position() == upTo;
+            if (!spanned && entries.size() <= messagesMax) {
+                throw gone(upTo);
+            }
+            List<JournalTable.Entry> mine =
+                    entries.stream().filter(JournalTable.Entry::mine).toList();
+            List<JournalTable.Entry> taken = within(mine, messagesMax, bytesMax);
+            JournalTable.Entry next = spanned && taken.size() == mine.size() ? last : taken.get(taken.size() - 1);
             return new Batch(
                     taken.isEmpty() ? List.of() : items(taken, table.readMessages(tx, taken, lane.filter())),
-                    new LanePosition(position, day));
+                    new LanePosition(next.position(), next.day()));
         });
+    }
+
+    /** The database has gone back: whoever read it must begin anew from what it knows now. */
+    private JournalGoneBackException gone(long position) {
+        head = UNKNOWN;
+        seen = "";
+        return new JournalGoneBackException(position);
     }
 
     /** Whether the journal ends before a position that was read in it: the database has gone back. */
     public boolean endsBefore(LanePosition read) {
         Head end = head;
-        return !end.day().equals(LocalDate.MIN) && end.position() < read.position();
-    }
-
-    /** A day no later than that of any entry after these. */
-    private static LocalDate dayOf(LanePosition from, List<JournalTable.Entry> taken) {
-        return taken.isEmpty() ? from.day() : taken.get(taken.size() - 1).day();
+        return end != UNKNOWN && end.position() < read.position();
     }
 
     private static List<Batch.Item> items(List<JournalTable.Entry> entries, Map<Long, JournalTable.Due> messages) {
@@ -198,14 +207,15 @@ public final class Journal {
         }
     }
 
-    private static List<JournalTable.Entry> within(List<JournalTable.Entry> entries, long bytesMax) {
+    private static List<JournalTable.Entry> within(List<JournalTable.Entry> entries, int messagesMax, long bytesMax) {
         long bytes = 0;
-        for (int i = 0; i < entries.size(); i++) {
+        int count = Math.min(entries.size(), messagesMax);
+        for (int i = 0; i < count; i++) {
             bytes += entries.get(i).bytes();
             if (bytes > bytesMax && i > 0) {
                 return entries.subList(0, i);
             }
         }
-        return entries;
+        return entries.subList(0, count);
     }
 }

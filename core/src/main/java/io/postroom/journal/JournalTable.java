@@ -42,7 +42,7 @@ final class JournalTable {
     }
 
     /** The narrow part of a message: where it is, and how much of it there is. */
-    record Entry(long position, LocalDate day, long seq, LocalDate outboxDay, int bytes) {}
+    record Entry(long position, LocalDate day, long seq, LocalDate outboxDay, int bytes, boolean mine) {}
 
     /** A message, and how long it must still wait. */
     record Due(Message message, Duration early) {}
@@ -78,7 +78,8 @@ final class JournalTable {
                         row.getObject(2, LocalDate.class),
                         row.getLong(3),
                         row.getObject(4, LocalDate.class),
-                        row.getInt(5)));
+                        row.getInt(5),
+                        row.getBoolean(6)));
     }
 
     /** Messages by seq; those that the filter leaves out are missing. */

@@ -2,6 +2,7 @@ package io.postroom.relay;
 
 import io.postroom.journal.Batch;
 import io.postroom.journal.Journal;
+import io.postroom.journal.JournalGoneBackException;
 import io.postroom.journal.LanePosition;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
@@ -203,7 +204,7 @@ final class Lane {
 
     private void read(LanePosition from) {
         int room = Math.min(settings.batchMessages(), RelaySettings.WINDOW_MESSAGES_MAX - window.messages());
-        Batch batch = journal.read(share, from, room, settings.batchBytes());
+        Batch batch = readJournal(from, room);
         for (Batch.Item item : batch.items()) {
             Window.Slot slot = window.add(item.envelope(), item.bytes());
             if (item.early().isZero()) {
@@ -216,6 +217,15 @@ final class Lane {
         }
         read = batch.next();
         window.readTo(batch.next().position());
+    }
+
+    private Batch readJournal(LanePosition from, int room) {
+        try {
+            return journal.read(share, from, room, settings.batchBytes());
+        } catch (JournalGoneBackException e) {
+            LOG.warn(e.getMessage());
+            throw new LostLeaseException(held, window.finished());
+        }
     }
 
     private void sendReady() {

@@ -71,7 +71,14 @@ public final class Relay implements AutoCloseable {
         }
         subscribe();
         started = true;
-        lanes.start();
+        try {
+            lanes.start();
+        } catch (RuntimeException e) {
+            // What was taken already is given back: whoever starts again begins from nothing.
+            lanes.stop();
+            closed = true;
+            throw e;
+        }
         stamper.start();
         listener.start();
         forget = journal.onNudge(stamper::expect);
