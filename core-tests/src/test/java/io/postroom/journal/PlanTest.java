@@ -100,11 +100,14 @@ class PlanTest {
             readsEntriesOfABacklog(GENERIC);
         }
 
-        @ParameterizedTest
-        @ValueSource(strings = {GENERIC, CUSTOM})
-        void readMessagesUsesItsIndexOnTheDaysInRange(String mode) throws SQLException {
-            readsMessagesOfOneDay(mode);
-            readsMessagesAcrossMidnight(mode);
+        /** Before PostgreSQL 17 a thousand look-ups cost more than reading all of so small a partition, if planned for the values. */
+        @Test
+        void readMessagesUsesItsIndexOnTheDaysInRange() throws SQLException {
+            boolean old = database.queryLong("select current_setting('server_version_num')::integer") < 170_000;
+            for (String mode : old ? List.of(GENERIC) : List.of(GENERIC, CUSTOM)) {
+                readsMessagesOfOneDay(mode);
+                readsMessagesAcrossMidnight(mode);
+            }
         }
 
         @Test
