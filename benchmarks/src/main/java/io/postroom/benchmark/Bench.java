@@ -105,7 +105,7 @@ public final class Bench {
                     matched[round] = Math.max(matched[round], seed.drain(batch, true, 70_000));
                 }
                 seed = new SeedPattern(database, BACKLOG);
-                written = Math.max(written, seed.drain(500, false, 20_000));
+                written = Math.max(written, seed.drain(500, false, 100_000));
             }
         }
         report.figure(

@@ -62,7 +62,7 @@ final class BenchDatabase implements AutoCloseable {
     Postroom migrated() {
         Postroom postroom = Postroom.on(pool);
         postroom.migrations().migrate();
-        // Two weeks ahead are made by the migration; two weeks of past days, as in a system that has run for a while.
+        // A week ahead is made by the migration; three weeks of past days, as in a system that has run for a while.
         execute("""
                 do $$
                 declare
@@ -70,7 +70,7 @@ final class BenchDatabase implements AutoCloseable {
                 begin
                     for part in
                         select daily.name, daily.unique_column, current_date - ago as day
-                        from postroom.daily_table as daily, generate_series(2, 15) as ago
+                        from postroom.daily_table as daily, generate_series(2, 22) as ago
                     loop
                         execute format('create table postroom.%1$I partition of postroom.%2$I for values from (%3$L) to (%4$L)',
                                        part.name || to_char(part.day, '_YYYYMMDD'), part.name, part.day, part.day + 1);

@@ -52,12 +52,12 @@ class PartitionTest {
     }
 
     @Test
-    void areMadeFromYesterdayToTwoWeeksAhead() throws SQLException {
-        assertThat(partitionsOf("outbox")).isEqualTo(days("outbox", -1, 14, "outbox_default"));
-        assertThat(partitionsOf("journal")).isEqualTo(days("journal", -1, 14));
+    void areMadeFromYesterdayToAWeekAhead() throws SQLException {
+        assertThat(partitionsOf("outbox")).isEqualTo(days("outbox", -1, 7, "outbox_default"));
+        assertThat(partitionsOf("journal")).isEqualTo(days("journal", -1, 7));
         assertThat(keep(20))
                 .containsExactlyElementsOf(
-                        Stream.concat(days("journal", 15, 20).stream(), days("outbox", 15, 20).stream())
+                        Stream.concat(days("journal", 8, 20).stream(), days("outbox", 8, 20).stream())
                                 .toList());
         assertThat(keep(20)).isEmpty();
         assertThat(keep(3)).isEmpty();
@@ -79,7 +79,7 @@ class PartitionTest {
             for (Future<List<String>> each : threads.invokeAll(four)) {
                 made.addAll(each.get());
             }
-            assertThat(made).doesNotHaveDuplicates().hasSize(22);
+            assertThat(made).doesNotHaveDuplicates().hasSize(36);
         } finally {
             threads.shutdownNow();
         }
@@ -121,10 +121,10 @@ class PartitionTest {
                         made.add(rows.getString(1));
                     }
                 }
-                assertThat(made).isEqualTo(days("journal", 15, 20));
+                assertThat(made).isEqualTo(days("journal", 8, 20));
                 SQLWarning warning = statement.getWarnings();
                 assertThat(warning.getMessage())
-                        .contains("outbox_" + DAY.format(today.plusDays(15)))
+                        .contains("outbox_" + DAY.format(today.plusDays(8)))
                         .contains("it will be tried again");
                 statement.execute("reset statement_timeout");
             }
@@ -132,7 +132,7 @@ class PartitionTest {
             assertThat(delivered("all")).containsExactly("while dumping");
             dump.commit();
         }
-        assertThat(keep(20)).isEqualTo(days("outbox", 15, 20));
+        assertThat(keep(20)).isEqualTo(days("outbox", 8, 20));
     }
 
     @Test
@@ -157,7 +157,10 @@ class PartitionTest {
         assertThat(delivered("all")).containsExactly("too late", "far too late");
 
         // Today's stays with the default partition, which has its messages; the other days get their own.
-        assertThat(keep(14)).isEqualTo(days("outbox", 1, 14));
+        assertThat(keep(14))
+                .containsExactlyElementsOf(
+                        Stream.concat(days("journal", 8, 14).stream(), days("outbox", 1, 14).stream())
+                                .toList());
         publish("still today");
         assertThat(database.queryLong("select count(*) from postroom.outbox_default"))
                 .isEqualTo(3);
@@ -176,7 +179,7 @@ class PartitionTest {
         dropFromTodayOn("journal");
         publish("late");
         assertThat(delivered("all")).containsExactly("late");
-        assertThat(partitionsOf("journal")).isEqualTo(days("journal", -1, 14));
+        assertThat(partitionsOf("journal")).isEqualTo(days("journal", -1, 7));
     }
 
     private void publish(String... aggregateIds) throws SQLException {

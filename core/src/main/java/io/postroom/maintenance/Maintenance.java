@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Does the housekeeping every hour, on a thread of its own. One process of a system should run it; more do no harm. If none
- * does, nothing fails for two weeks and nothing is lost after that.
+ * does, nothing fails for a week and nothing is lost after that.
  */
 public final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);

@@ -7,7 +7,7 @@ import java.util.List;
 /** Makes daily partitions well ahead, and notices messages for which nobody did. Safe to run anywhere, at any time. */
 public final class PartitionKeeper {
     /** How many days ahead of today there is always a partition. */
-    public static final int LEAD_DAYS = 14;
+    public static final int LEAD_DAYS = 7;
 
     private final Database database;
     private final Sql keepPartitions;

@@ -1,7 +1,7 @@
 /**
  * Housekeeping: partitions ahead of time, old ticks thinned out.
  *
- * <p>Any number of nodes may run it; every statement is safe to run twice and at the same time. If nobody runs it for two weeks,
+ * <p>Any number of nodes may run it; every statement is safe to run twice and at the same time. If nobody runs it for a week,
  * messages go to the default partition of the outbox, are delivered as always, and every later round says so. What a crash
  * leaves behind: whatever statement had committed; the next round does the rest.
  */

@@ -165,9 +165,11 @@ public final class Relay implements AutoCloseable {
         }
         for (Target target : targets.values()) {
             Subscription subscription = target.subscription();
-            // What is committed has a position before anybody asks how far the journal goes.
-            journal.stampAll();
             long position = subscription.start().position(journal);
+            if (position > journal.refreshHead().position()) {
+                // Perhaps the message at that position is committed, and only not stamped yet.
+                journal.stampAll();
+            }
             Head head = journal.refreshHead();
             if (position > head.position()) {
                 throw new PostroomException(

@@ -32,7 +32,7 @@ create table /*schema*/daily_table (
 -- EXCLUSIVE on the default partition. A transaction that has read the whole table (a dump, a report) holds a lock on that one,
 -- and everybody else would queue behind us: so we wait for it only shortly, leave the rest for the next run and say so in a
 -- warning. Safe to run at any time, by any number of nodes. Runs with its owner's rights, so that a relay needs none of them.
-create function /*schema*/keep_partitions(lead_days integer default 14)
+create function /*schema*/keep_partitions(lead_days integer default 7)
     returns setof text
     language plpgsql
     security definer

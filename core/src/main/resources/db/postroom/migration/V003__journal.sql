@@ -155,37 +155,64 @@ begin
     end if;
 
     if last.target is null then
-        with fresh as materialized (
-            select late.xid, late.seq, late.day, late.key_hash, late.bytes
-            from (
+        -- The same statement twice: without the second half where the last snapshot saw no open transaction, as it mostly does.
+        -- Setting up a scan of every partition ahead, only to find nothing, is most of what a stamp costs.
+        if pg_snapshot_xmin(last.snapshot) = pg_snapshot_xmax(last.snapshot) then
+            with fresh as materialized (
                 select o.xid, o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id) as key_hash,
                        /*schema*/stored_bytes(o.payload, o.headers) as bytes
                 from /*schema*/outbox as o
                 where o.xid >= pg_snapshot_xmax(last.snapshot)
                   and o.day >= first_day
-                union all
-                select o.xid, o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id),
-                       /*schema*/stored_bytes(o.payload, o.headers)
-                from /*schema*/outbox as o
-                where o.xid = any (array(select pg_snapshot_xip(last.snapshot)))
-                  and o.day >= first_day
-            ) as late
-            limit batch_max + 1
-        ), counted as (
-            select count(*) as rows, coalesce(bool_or(fresh.xid >= pg_snapshot_xmax(pg_current_snapshot())), false) as foreigners
-            from fresh
-        ), written as (
-            insert into /*schema*/journal (position, seq, day, outbox_day, key_hash, bytes)
-            select last.position + row_number() over (order by fresh.seq), fresh.seq, today, fresh.day, fresh.key_hash, fresh.bytes
-            from fresh cross join counted
-            where counted.rows <= batch_max and not counted.foreigners
-        ), ticked as (
-            insert into /*schema*/tick (position, snapshot, seq, day)
-            select last.position + counted.rows, pg_current_snapshot(), last_seq, today
-            from counted
-            where counted.rows between 1 and batch_max and not counted.foreigners
-        )
-        select counted.rows, counted.foreigners into found_rows, foreigners from counted;
+                limit batch_max + 1
+            ), counted as (
+                select count(*) as rows, coalesce(bool_or(fresh.xid >= pg_snapshot_xmax(pg_current_snapshot())), false) as foreigners
+                from fresh
+            ), written as (
+                insert into /*schema*/journal (position, seq, day, outbox_day, key_hash, bytes)
+                select last.position + row_number() over (order by fresh.seq), fresh.seq, today, fresh.day, fresh.key_hash, fresh.bytes
+                from fresh cross join counted
+                where counted.rows <= batch_max and not counted.foreigners
+            ), ticked as (
+                insert into /*schema*/tick (position, snapshot, seq, day)
+                select last.position + counted.rows, pg_current_snapshot(), last_seq, today
+                from counted
+                where counted.rows between 1 and batch_max and not counted.foreigners
+            )
+            select counted.rows, counted.foreigners into found_rows, foreigners from counted;
+        else
+            with fresh as materialized (
+                select late.xid, late.seq, late.day, late.key_hash, late.bytes
+                from (
+                    select o.xid, o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id) as key_hash,
+                           /*schema*/stored_bytes(o.payload, o.headers) as bytes
+                    from /*schema*/outbox as o
+                    where o.xid >= pg_snapshot_xmax(last.snapshot)
+                      and o.day >= first_day
+                    union all
+                    select o.xid, o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id),
+                           /*schema*/stored_bytes(o.payload, o.headers)
+                    from /*schema*/outbox as o
+                    where o.xid = any (array(select pg_snapshot_xip(last.snapshot)))
+                      and o.day >= first_day
+                ) as late
+                limit batch_max + 1
+            ), counted as (
+                select count(*) as rows, coalesce(bool_or(fresh.xid >= pg_snapshot_xmax(pg_current_snapshot())), false) as foreigners
+                from fresh
+            ), written as (
+                insert into /*schema*/journal (position, seq, day, outbox_day, key_hash, bytes)
+                select last.position + row_number() over (order by fresh.seq), fresh.seq, today, fresh.day, fresh.key_hash, fresh.bytes
+                from fresh cross join counted
+                where counted.rows <= batch_max and not counted.foreigners
+            ), ticked as (
+                insert into /*schema*/tick (position, snapshot, seq, day)
+                select last.position + counted.rows, pg_current_snapshot(), last_seq, today
+                from counted
+                where counted.rows between 1 and batch_max and not counted.foreigners
+            )
+            select counted.rows, counted.foreigners into found_rows, foreigners from counted;
+        end if;
         if foreigners then
             state := 'foreign';
             return;

@@ -1,5 +1,6 @@
 package io.postroom.server;
 
+import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
 
 /** The program's entry. */
@@ -7,6 +8,8 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
-        System.exit(CommandTree.run(Terminal.ofProcess(), arguments));
+        int exitCode = CommandTree.run(Terminal.ofProcess(), arguments);
+        StopSignal.commandEnded(exitCode);
+        System.exit(exitCode);
     }
 }

@@ -13,7 +13,7 @@ import javax.sql.DataSource;
 /**
  * A database of its own for one test class, in the one PostgreSQL of the test run, with a migrated schema {@code postroom}.
  *
- * <p>Uses the server that {@code POSTROOM_URL} names, or starts an embedded one. Close it to drop the database.
+ * <p>Uses the server that {@code POSTROOM_TEST_URL} names, or starts an embedded one. Close it to drop the database.
  */
 public final class TestDatabase implements AutoCloseable {
     private static final AtomicInteger COUNT = new AtomicInteger();

@@ -21,7 +21,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A PostgreSQL server for tests: the one that {@code POSTROOM_URL} names, or an embedded one started on first use and stopped
+ * A PostgreSQL server for tests: the one that {@code POSTROOM_TEST_URL} names, or an embedded one started on first use and stopped
  * with the JVM.
  */
 public final class TestPostgres implements AutoCloseable {
@@ -46,7 +46,7 @@ public final class TestPostgres implements AutoCloseable {
         LOCK.lock();
         try {
             if (shared == null) {
-                String url = System.getenv("POSTROOM_URL");
+                String url = System.getenv("POSTROOM_TEST_URL");
                 shared = url == null ? start() : new TestPostgres(null, null, url);
             }
             return shared;
@@ -144,7 +144,7 @@ public final class TestPostgres implements AutoCloseable {
 
     private Path directory() {
         if (directory == null) {
-            throw new IllegalStateException("the server of POSTROOM_URL is not ours to stop");
+            throw new IllegalStateException("the server of POSTROOM_TEST_URL is not ours to stop");
         }
         return directory;
     }
@@ -157,7 +157,7 @@ public final class TestPostgres implements AutoCloseable {
     /** The port it listens on, where it is an embedded one. */
     public int port() {
         if (embedded == null) {
-            throw new IllegalStateException("the server of POSTROOM_URL is not ours to look into");
+            throw new IllegalStateException("the server of POSTROOM_TEST_URL is not ours to look into");
         }
         return embedded.getPort();
     }

@@ -21,7 +21,8 @@ final class Orphan {
         if (!Files.exists(file)) {
             return;
         }
-        Optional<ProcessHandle> postgres = process(file).filter(Orphan::isPostgres);
+        Optional<ProcessHandle> postgres =
+                process(file).filter(Orphan::isPostgres).filter(process -> isOf(data, process));
         if (postgres.isPresent()) {
             stop(postgres.get());
         }
@@ -48,6 +49,15 @@ final class Orphan {
                 .isPresent();
     }
 
+    /** Its number may have been given to a PostgreSQL of somebody else: each one works in its own data folder. */
+    private static boolean isOf(Path data, ProcessHandle process) {
+        try {
+            return Files.isSameFile(data, Path.of("/proc", Long.toString(process.pid()), "cwd"));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** SIGINT asks PostgreSQL for a fast shutdown; Java itself sends only SIGTERM, which would wait for every client. */
     private static void stop(ProcessHandle postgres) throws IOException {
         new ProcessBuilder("kill", "-INT", Long.toString(postgres.pid())).start();
@@ -58,7 +68,7 @@ final class Orphan {
                 throw e;
             }
             postgres.destroyForcibly();
-            postgres.onExit().join();
+            postgres.onExit().orTimeout(STOP_SECONDS_MAX, TimeUnit.SECONDS).join();
         }
     }
 }

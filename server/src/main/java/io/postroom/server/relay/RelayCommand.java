@@ -62,6 +62,9 @@ public final class RelayCommand implements Callable<Integer> {
         try (RelayFile file = RelayFile.read(config.toString(), text(), terminal)) {
             // Core has ranges of its own; better to hear of them before connecting.
             file.relay(Postroom.on(new PGSimpleDataSource()));
+            if (file.url() != null) {
+                DatabaseUrl.parse("url in " + config, file.url(), terminal.environment());
+            }
             if (check) {
                 terminal.say(config + " can be used");
                 return ExitCode.OK;

@@ -91,7 +91,7 @@ public final class SchemaCommand {
     @Command(
             name = "print",
             description = "Print the SQL of migrations, for another tool or for reading. Needs no database.",
-            footer = {"%nExample:", "  postroom schema print --from 3 --to 4 | psql --single-transaction shop"})
+            footer = {"%nExample:", "  postroom schema print --from 3 --to 4 | psql -v ON_ERROR_STOP=1 shop"})
     int print(
             @Option(names = "--from", paramLabel = "VERSION", description = "The first migration; 1 unless given.")
                     @Nullable

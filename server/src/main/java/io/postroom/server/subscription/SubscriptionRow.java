@@ -1,8 +1,10 @@
 package io.postroom.server.subscription;
 
+import io.postroom.journal.Filter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A subscription as it stands; null for a part of the filter means all. */
@@ -17,4 +19,14 @@ public record SubscriptionRow(
         long position,
         long lagMessages,
         Duration lag,
-        int lanesLeased) {}
+        int lanesLeased) {
+
+    /** Which messages it wants. */
+    public Filter filter() {
+        return new Filter(set(aggregateTypes), set(eventTypes), set(tenants));
+    }
+
+    private static Set<String> set(@Nullable List<String> values) {
+        return values == null ? Set.of() : Set.copyOf(values);
+    }
+}

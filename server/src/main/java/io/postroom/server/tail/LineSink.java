@@ -16,6 +16,7 @@ import java.util.NavigableSet;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes messages as lines and accepts each once its line is written.
@@ -42,6 +43,7 @@ final class LineSink implements Sink {
     private long printed;
     private long quietSinceNanos = System.nanoTime();
     private boolean closed;
+    private @Nullable IOException failure;
     private boolean givenBack;
 
     /** {@code ended} runs when no more will be printed. */
@@ -73,7 +75,7 @@ final class LineSink implements Sink {
             try {
                 write(piece);
             } catch (IOException e) {
-                close(piece);
+                close(piece, e);
                 return;
             }
             wrote(piece);
@@ -102,9 +104,10 @@ final class LineSink implements Sink {
         quietSinceNanos = System.nanoTime();
     }
 
-    private void close(List<Line> unwritten) {
+    private void close(List<Line> unwritten, IOException cause) {
         synchronized (this) {
             closed = true;
+            failure = cause;
         }
         unwritten.forEach(line -> refuse(line.answer));
         lines.forEach(line -> refuse(line.answer));
@@ -146,6 +149,11 @@ final class LineSink implements Sink {
     /** How many lines were printed and are not yet remembered by the lane. */
     synchronized int unsettled() {
         return unsettled.size();
+    }
+
+    /** Why nothing more could be written, if that is so. */
+    synchronized @Nullable IOException failure() {
+        return failure;
     }
 
     synchronized long printed() {

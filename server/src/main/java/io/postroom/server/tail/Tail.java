@@ -13,6 +13,7 @@ import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -67,14 +68,27 @@ final class Tail {
             await(sink, relay, pipe, untilIdle, stop);
             sink.giveBack();
         }
+        IOException failure = sink.failure();
+        if (failure != null && Terminal.failedOutput(failure) instanceof CommandException e) {
+            throw e;
+        }
         if (sink.unsettled() > 0) {
-            throw new CommandException(
-                    ExitCode.FAILURE,
-                    "could not remember the position of subscription " + subscription.name() + ": the last "
-                            + sink.unsettled() + " of " + sink.printed()
-                            + " lines will be printed again by the next run");
+            forgotten(sink);
         }
         return ExitCode.OK;
+    }
+
+    /** Only a finished prefix is remembered: what comes after a message that is scheduled for later is not, until that one is due. */
+    private void forgotten(LineSink sink) {
+        String lines = "the last " + sink.unsettled() + " of " + sink.printed()
+                + " lines will be printed again by the next run";
+        if (!postroom.database().run(tx -> table.hasScheduled(tx, subscription.name()))) {
+            throw new CommandException(
+                    ExitCode.FAILURE,
+                    "could not remember the position of subscription " + subscription.name() + ": " + lines);
+        }
+        terminal.say("a message of subscription " + subscription.name()
+                + " is scheduled for later, and the position stays before it: " + lines);
     }
 
     /**

@@ -105,8 +105,8 @@ public final class TailCommand implements Callable<Integer> {
         Subscription subscription = subscription();
         DatabaseUrl url = DatabaseUrl.find(options.url(), terminal.environment());
         AtomicReference<@Nullable LineSink> settling = new AtomicReference<>();
-        try (HikariDataSource pool = Connections.pool(url, CONNECTIONS);
-                StopSignal stop = StopSignal.listen(STOP_PATIENCE)) {
+        try (StopSignal stop = StopSignal.listen(STOP_PATIENCE);
+                HikariDataSource pool = Connections.pool(url, CONNECTIONS)) {
             Postroom postroom = Postroom.builder(pool)
                     .schema(SchemaChoice.of(options.schema(), terminal.environment())
                             .name())
@@ -175,6 +175,11 @@ public final class TailCommand implements Callable<Integer> {
                     "could not tail subscription " + row.name() + ": it was made for a relay, with " + row.lanes()
                             + " lanes and order " + row.order()
                             + ", and printing its messages would keep them from it; choose another name");
+        }
+        if (!row.filter().equals(wanted.filter())) {
+            terminal.say("subscription " + row.name()
+                    + " gets another filter from here on; what the former one left out before" + " position "
+                    + row.position() + " is not printed");
         }
         if (from != null) {
             terminal.say("subscription " + row.name() + " is there already and goes on after position " + row.position()

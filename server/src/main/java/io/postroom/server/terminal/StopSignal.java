@@ -1,26 +1,34 @@
 package io.postroom.server.terminal;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Lets a command end in its own way when the process is asked to end (Ctrl-C, SIGTERM).
  *
- * <p>While it is open, the JVM waits for the command to finish, for the given time at most, and then exits with 0: a stop that
- * was asked for is no failure. A command that is killed with SIGKILL gets no such chance, and needs none.
+ * <p>While it is open, the JVM waits for the whole command to end, for the given time at most, and then exits with the command's own
+ * code: 0 if it could finish, since a stop that was asked for is no failure. A command that is killed with SIGKILL gets no such
+ * chance, and needs none.
  */
 public final class StopSignal implements AutoCloseable {
+    /** The command's exit code, once it has given everything back and said its last word. There is one command in a process. */
+    private static final CompletableFuture<Integer> ENDED = new CompletableFuture<>();
+
     private final CountDownLatch requested = new CountDownLatch(1);
-    private final CountDownLatch finished = new CountDownLatch(1);
     private final Thread hook;
 
     private StopSignal(Duration patience) {
         hook = new Thread(
                 () -> {
                     requested.countDown();
-                    if (await(finished, patience)) {
-                        Runtime.getRuntime().halt(ExitCode.OK);
+                    try {
+                        Runtime.getRuntime().halt(ENDED.get(patience.toNanos(), TimeUnit.NANOSECONDS));
+                    } catch (InterruptedException | ExecutionException | TimeoutException e) {
+                        // It took too long: the JVM ends without it, with the code of its signal.
                     }
                 },
                 "postroom-stop");
@@ -47,14 +55,18 @@ public final class StopSignal implements AutoCloseable {
         requested.countDown();
     }
 
-    /** The command is done; what it held is given back. */
+    /** The command of this process has ended, with everything it had to close and to say. */
+    public static void commandEnded(int exitCode) {
+        ENDED.complete(exitCode);
+    }
+
+    /** No stop is waited for any more. */
     @Override
     public void close() {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // The JVM is going down and waits for this.
-            finished.countDown();
+            // The JVM is going down already, and waits for the end of the command.
         }
     }
 

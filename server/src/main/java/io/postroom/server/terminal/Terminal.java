@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 
 /**
@@ -47,7 +49,28 @@ public record Terminal(OutputStream out, PrintStream err, Map<String, String> en
             out.write(text.getBytes(StandardCharsets.UTF_8));
             out.flush();
         } catch (IOException e) {
-            throw new ClosedOutputException(e);
+            throw failedOutput(e);
+        }
+    }
+
+    /** What became of standard output: nobody reads it any more, which is no failure, or it cannot be written. */
+    public static RuntimeException failedOutput(IOException e) {
+        if (isPipe() || "Broken pipe".equals(e.getMessage())) {
+            return new ClosedOutputException(e);
+        }
+        return new CommandException(
+                ExitCode.FAILURE,
+                "could not write standard output: " + e.getMessage() + "; what was written last may be incomplete",
+                e);
+    }
+
+    /** Whether standard output is a pipe or a socket, where the system says so. */
+    private static boolean isPipe() {
+        try {
+            String target = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+            return target.startsWith("pipe:") || target.startsWith("socket:");
+        } catch (IOException | RuntimeException e) {
+            return false;
         }
     }
 

@@ -158,6 +158,8 @@ class TailTest {
         }
         CommandRun run = run("--subscription", "me", "--until-idle", "300ms");
         assertThat(positions(run.out())).containsExactly(2L);
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.err()).contains("scheduled for later", "the last 1 of 1 lines will be printed again");
     }
 
     @Test

@@ -149,7 +149,8 @@ final class Dispatch {
             try {
                 ProducerSession open = openSession();
                 topics.stream().filter(this::isWaitedFor).forEach(topic -> openTopic(open, topic));
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
+                // An Error too: whoever waits must be answered, and the next one must find the opener able to run.
                 askedSince.clear();
                 answer(
                         takeAll(),

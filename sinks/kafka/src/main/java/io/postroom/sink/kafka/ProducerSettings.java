@@ -62,10 +62,13 @@ final class ProducerSettings {
         settings.put(ProducerConfig.MAX_REQUEST_SIZE_CONFIG, Integer.toString(REQUEST_BYTES_MAX));
         properties.forEach((name, value) -> {
             String why = REFUSED.get(name);
-            if (why == null) {
-                settings.put(name, value);
-            } else {
+            if (why != null) {
                 problems.add("property " + name + " cannot be set: " + why);
+            } else if (!ProducerConfig.configNames().contains(name)) {
+                // The producer would only warn: a misspelt security.protocol would send in the clear.
+                problems.add("property " + name + " is not a setting of Kafka's producer");
+            } else {
+                settings.put(name, value);
             }
         });
         settings.put(ProducerConfig.ACKS_CONFIG, "all");

@@ -42,7 +42,7 @@ record Verdict(Outcome outcome, boolean producerSpent) {
         }
         if (isFaultOfTheTopic(error)) {
             String advice = "; create the topic or grant the right to write to it, it will be sent again";
-            // If every message goes to this topic, nothing can be sent and nobody's attempts should be burned. If there
+            // If every message goes to this topic, nothing can be sent and no message is to blame. If there
             // are
             // other topics, they must not stand still because this one is missing.
             return goOn(template.isFixed() ? Outcome.unavailable(fact + advice) : Outcome.retry(fact + advice));
@@ -52,9 +52,9 @@ record Verdict(Outcome outcome, boolean producerSpent) {
         }
         // A bare KafkaException is either the innocent neighbour of an invalid record in its batch or a producer that
         // failed
-        // to get an id; a new producer is right for one and harmless for the other. Whatever else there may be, it ends
-        // after
-        // the attempts of the retry policy instead of holding up the sink for ever.
+        // to get an id; a new producer is right for one and harmless for the other. Whatever else there may be, its key
+        // alone
+        // waits instead of the whole sink.
         boolean bare = error.getClass() == KafkaException.class;
         return new Verdict(Outcome.retry(fact + "; it will be sent again"), bare);
     }

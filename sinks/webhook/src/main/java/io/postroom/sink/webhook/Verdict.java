@@ -14,7 +14,7 @@ enum Verdict {
     DISABLE("nothing is sent until the endpoint is enabled again"),
     UNAVAILABLE("sending waits until the endpoint is back"),
     RETRY("it will be tried again"),
-    REJECTED("it will not be tried again");
+    REJECTED("trying it again cannot help");
 
     private static final Set<Integer> OVERLOADED = Set.of(429, 502, 503, 504);
     private static final Set<Integer> CLIENT_ERRORS_WORTH_RETRYING =

@@ -152,7 +152,7 @@ class WireTest {
                 WebhookSink sink = Sending.local(server.url()).build()) {
             Outcome outcome = Sending.send(sink, Messages.order("order-1", large));
             assertThat(outcome).isInstanceOf(Outcome.Rejected.class);
-            assertThat(Sending.reason(outcome)).contains("the endpoint answered 413; it will not be tried again");
+            assertThat(Sending.reason(outcome)).contains("the endpoint answered 413; trying it again cannot help");
         }
     }
 
