@@ -1,0 +1,108 @@
+package io.postroom.sink.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.message.Message;
+import io.postroom.relay.Relay;
+import io.postroom.relay.Subscription;
+import io.postroom.sink.kafka.testing.KafkaBroker;
+import io.postroom.testkit.TestDatabase;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.junit.jupiter.api.Test;
+
+/** From a transaction in PostgreSQL to a topic, with the broker restarted in the middle. */
+class KafkaRelayTest {
+    private static final int KEYS = 20;
+    private static final int ROUNDS = 30;
+
+    @Test
+    void everyCommittedMessageReachesTheTopicInTheOrderOfItsKey() throws Exception {
+        try (TestDatabase database = TestDatabase.create();
+                KafkaBroker broker = KafkaBroker.start()) {
+            broker.createTopic("events.order", 3);
+            try (KafkaSink sink = KafkaSink.builder()
+                            .bootstrapServers(broker.bootstrapServers())
+                            .topic("events.{aggregateType}")
+                            .node("test")
+                            .build();
+                    Relay relay = database.postroom()
+                            .relay()
+                            .deliver(Subscription.named("kafka").lanes(3).build(), sink)
+                            .retry(Duration.ofMillis(50), Duration.ofMillis(500))
+                            .build()) {
+                relay.start();
+                for (int round = 1; round <= ROUNDS; round++) {
+                    publish(database, round);
+                    if (round == ROUNDS / 2) {
+                        broker.stop();
+                    }
+                    if (round == ROUNDS * 2 / 3) {
+                        broker.restart();
+                    }
+                }
+                awaitDelivered(database);
+            }
+            assertThatTopicIsComplete(broker.read("events.order"));
+        }
+    }
+
+    /** One transaction that also rolls something back: a message that must never be seen. */
+    private static void publish(TestDatabase database, int version) throws Exception {
+        try (Connection tx = database.begin()) {
+            database.postroom().outbox().publish(tx, message("ghost", version));
+            tx.rollback();
+        }
+        try (Connection tx = database.begin()) {
+            for (int key = 0; key < KEYS; key++) {
+                database.postroom().outbox().publish(tx, message("order-" + key, version));
+            }
+            tx.commit();
+        }
+    }
+
+    private static Message message(String id, int version) {
+        return Message.about("order", id)
+                .event("OrderChanged")
+                .aggregateVersion(version)
+                .payload("{\"version\":" + version + "}")
+                .build();
+    }
+
+    private static void awaitDelivered(TestDatabase database) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (database.queryLong("select min(position) from postroom.lane") < (long) KEYS * ROUNDS) {
+            assertThat(System.nanoTime()).as("in time").isLessThan(deadline);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+        }
+    }
+
+    /** Nothing lost, nothing invented, and the first delivery of each message in the order of its key. */
+    private static void assertThatTopicIsComplete(List<ConsumerRecord<byte[], byte[]>> records) {
+        Map<String, Set<String>> firsts = new LinkedHashMap<>();
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            firsts.computeIfAbsent(text(record.key()), key -> new LinkedHashSet<>())
+                    .add(text(record.value()));
+        }
+        List<String> versions = new ArrayList<>();
+        for (int version = 1; version <= ROUNDS; version++) {
+            versions.add("{\"version\":" + version + "}");
+        }
+        assertThat(firsts).hasSize(KEYS).doesNotContainKey("ghost");
+        firsts.forEach((key, seen) -> assertThat(seen).as(key).containsExactlyElementsOf(versions));
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}
