@@ -6,7 +6,7 @@ import java.util.Map;
 
 /** A bar chart as SVG, readable on light and dark pages. */
 final class Chart {
-    private static final int LABEL_WIDTH = 430;
+    private static final int LABEL_WIDTH = 500;
     private static final int BAR_WIDTH = 360;
     private static final int ROW = 26;
 

@@ -189,7 +189,8 @@ class WebhookSinkTest {
                 .attemptTimeout(Duration.ofMillis(200))
                 .build()) {
             for (CompletionStage<Outcome> answer : sendMany(sink, 50)) {
-                assertThat(Sending.answer(answer)).isInstanceOf(Outcome.Unavailable.class);
+                // Retry for one that the endpoint hung on, unavailable for those that waited for a worker in vain.
+                assertThat(Sending.answer(answer)).isInstanceOfAny(Outcome.Retry.class, Outcome.Unavailable.class);
             }
             assertThat(arrived.availablePermits())
                     .as("the others were not even tried")
