@@ -12,10 +12,17 @@ import io.debezium.time.Date;
 import io.debezium.time.ZonedTimestamp;
 import io.postroom.message.JacksonCodec;
 import io.postroom.message.Message;
+import io.postroom.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,6 +35,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.Configurable;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 import org.apache.kafka.connect.data.Struct;
@@ -130,6 +138,65 @@ class DebeziumRouterTest {
         assertThat(event.getId()).isEqualTo(message.id().toString());
         assertThat(event.getExtensionNames())
                 .containsExactlyInAnyOrder("partitionkey", "aggregatetype", "eventversion");
+    }
+
+    @Test
+    void routesARealRowOfTheTableAsItWasPublished() throws Exception {
+        Message message = full();
+        try (TestDatabase database = TestDatabase.create()) {
+            try (Connection tx = database.begin()) {
+                database.postroom().outbox().publish(tx, message);
+                tx.commit();
+            }
+            try (Connection connection = database.dataSource().getConnection();
+                    Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery("select * from postroom.outbox")) {
+                assertThat(columns(row))
+                        .as("what the page tells Debezium to leave out, and the row of this test")
+                        .containsExactlyInAnyOrderElementsOf(withXid(ROW));
+                assertThat(row.next()).isTrue();
+                ProducerRecord<byte[], byte[]> routed =
+                        connect(record(CHANGE.create(row(row), source(), Instant.now())));
+                assertThat(routed.key()).asString(StandardCharsets.UTF_8).isEqualTo(message.aggregateId());
+                assertThat(routed.value()).asString(StandardCharsets.UTF_8).isEqualTo(message.payload());
+                assertThat(headers(routed)).isEqualTo(headers(connect(insert(message))));
+            }
+        }
+    }
+
+    private static List<String> columns(ResultSet rows) throws SQLException {
+        List<String> names = new ArrayList<>();
+        for (int i = 1; i <= rows.getMetaData().getColumnCount(); i++) {
+            names.add(rows.getMetaData().getColumnName(i));
+        }
+        return names;
+    }
+
+    private static List<String> withXid(Schema row) {
+        List<String> names = row.fields().stream().map(Field::name).collect(Collectors.toCollection(ArrayList::new));
+        names.add("xid");
+        return names;
+    }
+
+    /** A row of the table in the types in which Debezium hands them over. */
+    private static Struct row(ResultSet row) throws SQLException {
+        return new Struct(ROW)
+                .put("day", (int) row.getObject("day", LocalDate.class).toEpochDay())
+                .put("seq", row.getLong("seq"))
+                .put("id", row.getString("id"))
+                .put("tenant_id", row.getString("tenant_id"))
+                .put("aggregate_type", row.getString("aggregate_type"))
+                .put("aggregate_id", row.getString("aggregate_id"))
+                .put("aggregate_version", row.getObject("aggregate_version", Long.class))
+                .put("event_type", row.getString("event_type"))
+                .put("event_version", row.getInt("event_version"))
+                .put("payload", row.getString("payload"))
+                .put("headers", row.getString("headers"))
+                .put(
+                        "occurred_at",
+                        row.getObject("occurred_at", OffsetDateTime.class)
+                                .toInstant()
+                                .toString());
     }
 
     @Test
