@@ -121,7 +121,8 @@ public final class Bench {
                 "claim and mark, order matched to its index, best batch, two workers",
                 Measure.median(matched),
                 "messages/s");
-        report.figure(section, "claim and mark, as usually written, two workers", written, "messages/s");
+        report.figure(
+                section, "claim and mark, as usually written, batches of 500, two workers", written, "messages/s");
         report.ratio(section, "relay against the raw read", Measure.median(ours) / Measure.median(raw), 0.4);
         report.ratio(
                 section, "relay against claim and mark, matched", Measure.median(ours) / Measure.median(matched), 2.5);

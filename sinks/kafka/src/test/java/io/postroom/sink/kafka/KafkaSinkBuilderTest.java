@@ -60,6 +60,15 @@ class KafkaSinkBuilderTest {
                 .hasMessageContaining(why);
     }
 
+    /** Kafka itself would only warn, and send in the clear. */
+    @Test
+    void refusesAPropertyThatKafkaDoesNotKnow() {
+        assertThatThrownBy(
+                        () -> valid().property("security.protcol", "SASL_SSL").build())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("property security.protcol is not a setting of Kafka's producer");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "linger.ms, soon, Invalid value soon for configuration linger.ms",
