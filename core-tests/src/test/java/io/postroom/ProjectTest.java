@@ -26,8 +26,9 @@ class ProjectTest {
             List.of("postgres"),
             List.of("tenant", "audit", "deadletter", "inbox", "idempotency", "outbox"),
             List.of("journal"),
+            List.of("delivery", "subscription"),
             List.of("relay"),
-            List.of("maintenance"));
+            List.of("maintenance", "diagnosis"));
 
     static Path root;
     static List<Source> sources;

@@ -36,12 +36,18 @@ class GrantsTest {
     static final String EXPECTED = """
                                writer relay  reader operator
             schema             u      u      u      u
+            attempt            -      si     s      s
+            audit              -      i      s      si
+            circuit            -      siud   s      s
             cluster            -      s      s      s
             daily_table        -      s      s      s
+            dead_letter        -      siu    s      su
+            delivery           -      siud   s      siud
             journal            -      s      s      s
             lane               -      siu    s      siud
             migration          -      s      s      s
             outbox             i      s      s      s
+            redrive            -      su     s      siu
             relay              -      siud   s      s
             subscription       -      siu    s      siud
             tick               -      s      s      s

@@ -12,7 +12,13 @@ import java.util.regex.Pattern;
 record Migration(int version, String name, String text) {
     static final String FOLDER = "/db/postroom/migration/";
     static final List<Migration> ALL = List.of(
-            of("V001__foundation.sql"), of("V002__outbox.sql"), of("V003__journal.sql"), of("V004__subscription.sql"));
+            of("V001__foundation.sql"),
+            of("V002__outbox.sql"),
+            of("V003__journal.sql"),
+            of("V004__subscription.sql"),
+            of("V005__audit.sql"),
+            of("V006__dead_letter.sql"),
+            of("V007__delivery.sql"));
 
     private static Migration of(String file) {
         Matcher matcher = Pattern.compile("V(\\d+)__(\\w+)\\.sql").matcher(file);

@@ -4,7 +4,7 @@
 -- writer    the application: publishes, and can read nothing
 -- relay     stamps, reads and settles; keeps partitions ahead through a function that has the owner's rights
 -- reader    looks at everything, changes nothing
--- operator  a reader who may also change subscriptions and lanes
+-- operator  a reader who may also change subscriptions, lanes and deliveries, and redrive or discard dead letters; every act is audited
 
 do $roles$
 declare
@@ -59,16 +59,24 @@ grant execute on function /*schema*/time_ordered_id() to "/*writer*/";
 grant execute on function /*schema*/json_repeats_key(json) to "/*writer*/";
 
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay,
-    /*schema*/migration, /*schema*/cluster, /*schema*/daily_table
+    /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
+    /*schema*/dead_letter, /*schema*/redrive
     to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
     /*schema*/thin_ticks(timestamptz, timestamptz)
     to "/*relay*/";
 grant insert, update on /*schema*/subscription, /*schema*/lane to "/*relay*/";
-grant insert, update, delete on /*schema*/relay to "/*relay*/";
+grant insert, update, delete on /*schema*/relay, /*schema*/delivery, /*schema*/circuit to "/*relay*/";
+grant insert on /*schema*/attempt, /*schema*/audit to "/*relay*/";
+grant insert, update on /*schema*/dead_letter to "/*relay*/";
+grant update on /*schema*/redrive to "/*relay*/";
 
 grant insert, update, delete on /*schema*/subscription to "/*operator*/";
-grant insert, update, delete on /*schema*/lane to "/*operator*/";
+grant insert, update, delete on /*schema*/lane, /*schema*/delivery to "/*operator*/";
+grant update on /*schema*/dead_letter to "/*operator*/";
+grant insert, update on /*schema*/redrive to "/*operator*/";
+grant insert on /*schema*/audit to "/*operator*/";
+grant select on /*schema*/audit to "/*reader*/", "/*operator*/";
 grant execute on function /*schema*/keep_partitions(integer) to "/*operator*/";
 grant execute on function /*schema*/has_strays() to "/*relay*/", "/*reader*/", "/*operator*/";

@@ -1,0 +1,19 @@
+-- What operators did, and why. Rows are added, never changed.
+
+create table /*schema*/audit (
+    id      bigint      not null generated always as identity primary key,
+    at      timestamptz not null default clock_timestamp(),
+    -- Who says to have done it, and the role that did.
+    actor   text        not null,
+    role    text        not null default session_user,
+    -- Noun and verb, as on the command line: subscription pause, deadletter redrive.
+    action  text        not null,
+    subject text        not null,
+    reason  text        not null,
+    details jsonb       not null default '{}',
+    constraint audit_actor check (length(actor) between 1 and 200),
+    constraint audit_reason check (length(reason) between 1 and 1000)
+);
+create index audit_subject on /*schema*/audit (subject, id);
+
+insert into /*schema*/migration (version, name) values (5, 'audit');
