@@ -57,7 +57,7 @@ class PartitionTest {
         assertThat(partitionsOf("journal")).isEqualTo(days("journal", -1, 7));
         assertThat(keep(20))
                 .containsExactlyElementsOf(
-                        joined(days("attempt", 8, 20), days("journal", 8, 20), days("outbox", 8, 20)));
+                        joined(List.of(days("attempt", 8, 20), days("journal", 8, 20), days("outbox", 8, 20))));
         assertThat(keep(20)).isEmpty();
         assertThat(keep(3)).isEmpty();
     }
@@ -120,7 +120,7 @@ class PartitionTest {
                         made.add(rows.getString(1));
                     }
                 }
-                assertThat(made).isEqualTo(joined(days("attempt", 8, 20), days("journal", 8, 20)));
+                assertThat(made).isEqualTo(joined(List.of(days("attempt", 8, 20), days("journal", 8, 20))));
                 SQLWarning warning = statement.getWarnings();
                 assertThat(warning.getMessage())
                         .contains("outbox_" + DAY.format(today.plusDays(8)))
@@ -158,7 +158,7 @@ class PartitionTest {
         // Today's stays with the default partition, which has its messages; the other days get their own.
         assertThat(keep(14))
                 .containsExactlyElementsOf(
-                        joined(days("attempt", 8, 14), days("journal", 8, 14), days("outbox", 1, 14)));
+                        joined(List.of(days("attempt", 8, 14), days("journal", 8, 14), days("outbox", 1, 14))));
         publish("still today");
         assertThat(database.queryLong("select count(*) from postroom.outbox_default"))
                 .isEqualTo(3);
@@ -180,9 +180,8 @@ class PartitionTest {
         assertThat(partitionsOf("journal")).isEqualTo(days("journal", -1, 7));
     }
 
-    @SafeVarargs
-    private static List<String> joined(List<String>... lists) {
-        return Stream.of(lists).flatMap(List::stream).toList();
+    private static List<String> joined(List<List<String>> lists) {
+        return lists.stream().flatMap(List::stream).toList();
     }
 
     private void publish(String... aggregateIds) throws SQLException {
