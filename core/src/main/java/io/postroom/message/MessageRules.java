@@ -173,7 +173,7 @@ public final class MessageRules {
         return true;
     }
 
-    private static boolean isName(String text) {
+    static boolean isName(String text) {
         return text.length() <= NAME_LENGTH_MAX && NAME.matcher(text).matches();
     }
 
@@ -202,7 +202,7 @@ public final class MessageRules {
     }
 
     /** A value as an operator can read it: short, quoted, with nothing that could act on a terminal. */
-    private static String quote(@Nullable String text) {
+    static String quote(@Nullable String text) {
         if (text == null) {
             return "null";
         }
