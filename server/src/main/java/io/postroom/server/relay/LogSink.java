@@ -3,34 +3,43 @@ package io.postroom.server.relay;
 import io.postroom.message.Envelope;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Sink;
+import io.postroom.server.message.LineOutput;
 import io.postroom.server.message.MessageLine;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Prints one line per message, to try a relay out. Lines of several lanes are never mixed. */
+/** Prints one line per message, to try a relay out. Several sinks may share one output. Safe for use by many threads. */
 final class LogSink implements Sink {
-    private final OutputStream out;
+    private final LineOutput out;
     private final MessageLine format;
+    private volatile boolean closed;
 
-    LogSink(OutputStream out, MessageLine format) {
+    LogSink(LineOutput out, MessageLine format) {
         this.out = out;
         this.format = format;
     }
 
     @Override
     public CompletionStage<Outcome> send(Envelope envelope) {
-        byte[] line = format.encode(envelope);
-        try {
-            // Several sinks share one output.
-            synchronized (out) {
-                out.write(line);
-                out.flush();
-            }
-            return CompletableFuture.completedStage(Outcome.accepted());
-        } catch (IOException e) {
-            return CompletableFuture.completedStage(Outcome.unavailable("standard output is closed"));
+        if (closed) {
+            return unavailable("the sink is closed");
         }
+        try {
+            out.write(format.encode(envelope));
+            return Outcome.acceptedStage();
+        } catch (IOException e) {
+            return unavailable("could not write standard output: " + e.getMessage());
+        }
+    }
+
+    /** The output stays open: it is the process's. */
+    @Override
+    public void close() {
+        closed = true;
+    }
+
+    private static CompletionStage<Outcome> unavailable(String reason) {
+        return CompletableFuture.completedStage(Outcome.unavailable(reason));
     }
 }

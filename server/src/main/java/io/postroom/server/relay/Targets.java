@@ -2,6 +2,7 @@ package io.postroom.server.relay;
 
 import io.postroom.PostroomException;
 import io.postroom.relay.Sink;
+import io.postroom.server.message.LineOutput;
 import io.postroom.server.message.MessageLine;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.sink.kafka.KafkaSink;
@@ -18,9 +19,11 @@ final class Targets {
     private static final List<String> NAMES = List.of("kafka", "webhook", "log");
 
     private final Terminal terminal;
+    private final LineOutput out;
 
     Targets(Terminal terminal) {
         this.terminal = terminal;
+        this.out = new LineOutput(terminal.out());
     }
 
     /** The sink of a subscription's block; empty if there is a problem with it. */
@@ -37,7 +40,7 @@ final class Targets {
         Optional<Sink> sink = switch (given.get(0)) {
             case "kafka" -> kafka(target, node);
             case "webhook" -> webhook(target);
-            default -> Optional.of(new LogSink(terminal.out(), new MessageLine(terminal.interactive())));
+            default -> Optional.of(new LogSink(out, new MessageLine(terminal.interactive())));
         };
         target.close();
         return sink;

@@ -3,6 +3,7 @@ package io.postroom.server.tail;
 import io.postroom.message.Envelope;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Sink;
+import io.postroom.server.message.LineOutput;
 import io.postroom.server.message.MessageLine;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -21,14 +22,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes messages as lines and accepts each once its line is written.
  *
- * <p>{@link #send} and {@link #flush} are called by the one lane's thread; everything else by any. What comes after the limit, or
- * after the output was closed, is kept unanswered until {@link #giveBack}.
+ * <p>{@link #send} and {@link #flush} are called by the one lane's thread; everything else by any. What comes after the limit is
+ * kept unanswered until {@link #giveBack}, so that the lane does not ask again. What could not be written is unavailable for
+ * longer than a tail needs to end: nothing may come between it and what was written before.
  */
 final class LineSink implements Sink {
     /** A pipe takes so many bytes whole or not at all, everywhere. */
     private static final int PIECE_BYTES_MAX = 4_096;
 
-    private final OutputStream out;
+    private static final Duration REST = Duration.ofHours(1);
+
+    private final LineOutput out;
     private final MessageLine format;
     private final long limit;
     private final Runnable ended;
@@ -42,13 +46,12 @@ final class LineSink implements Sink {
     private final NavigableSet<Long> unsettled = new TreeSet<>();
     private long printed;
     private long quietSinceNanos = System.nanoTime();
-    private boolean closed;
     private @Nullable IOException failure;
     private boolean givenBack;
 
     /** {@code ended} runs when no more will be printed. */
     LineSink(OutputStream out, MessageLine format, long limit, Runnable ended) {
-        this.out = out;
+        this.out = new LineOutput(out);
         this.format = format;
         this.limit = limit;
         this.ended = ended;
@@ -59,7 +62,7 @@ final class LineSink implements Sink {
     @Override
     public CompletionStage<Outcome> send(Envelope envelope) {
         CompletableFuture<Outcome> answer = new CompletableFuture<>();
-        if (taken == limit || !keepsPrinting()) {
+        if (taken == limit || isGivenBack()) {
             refuse(answer);
         } else {
             taken++;
@@ -75,7 +78,7 @@ final class LineSink implements Sink {
             try {
                 write(piece);
             } catch (IOException e) {
-                close(piece, e);
+                failed(piece, e);
                 return;
             }
             wrote(piece);
@@ -86,8 +89,8 @@ final class LineSink implements Sink {
         }
     }
 
-    private synchronized boolean keepsPrinting() {
-        return !closed && !givenBack;
+    private synchronized boolean isGivenBack() {
+        return givenBack;
     }
 
     private synchronized void refuse(CompletableFuture<Outcome> answer) {
@@ -104,14 +107,18 @@ final class LineSink implements Sink {
         quietSinceNanos = System.nanoTime();
     }
 
-    private void close(List<Line> unwritten, IOException cause) {
+    private void failed(List<Line> piece, IOException cause) {
         synchronized (this) {
-            closed = true;
-            failure = cause;
+            if (failure == null) {
+                failure = cause;
+            }
         }
-        unwritten.forEach(line -> refuse(line.answer));
-        lines.forEach(line -> refuse(line.answer));
+        List<Line> unwritten = new ArrayList<>(piece);
+        unwritten.addAll(lines);
         lines.clear();
+        taken -= unwritten.size();
+        Outcome unavailable = Outcome.unavailable("could not write standard output: " + cause.getMessage(), REST);
+        unwritten.forEach(line -> line.answer.complete(unavailable));
         ended.run();
     }
 
@@ -131,7 +138,6 @@ final class LineSink implements Sink {
             bytes.write(line.text);
         }
         out.write(bytes.toByteArray());
-        out.flush();
     }
 
     /** Everything up to this position is remembered by the lane. */
@@ -144,6 +150,12 @@ final class LineSink implements Sink {
         givenBack = true;
         surplus.forEach(answer -> answer.complete(unwanted()));
         surplus.clear();
+    }
+
+    /** The same, for an owner that knows no more of it than that it is a sink. */
+    @Override
+    public void close() {
+        giveBack();
     }
 
     /** How many lines were printed and are not yet remembered by the lane. */
@@ -166,6 +178,6 @@ final class LineSink implements Sink {
     }
 
     private static Outcome unwanted() {
-        return Outcome.unavailable("the tail has ended", Duration.ofHours(1));
+        return Outcome.unavailable("the tail has ended", REST);
     }
 }
