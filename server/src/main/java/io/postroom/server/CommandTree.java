@@ -4,6 +4,7 @@ import io.postroom.PostroomException;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.postgres.SqlState;
 import io.postroom.server.dev.DevCommand;
+import io.postroom.server.message.MessageCommand;
 import io.postroom.server.relay.RelayCommand;
 import io.postroom.server.schema.SchemaCommand;
 import io.postroom.server.subscription.LaneCommand;
@@ -60,6 +61,7 @@ public final class CommandTree {
                 .addSubcommand(new SubscriptionCommand(terminal, options))
                 .addSubcommand(new LaneCommand(terminal, options))
                 .addSubcommand(new RelayCommand(terminal, options))
+                .addSubcommand(new MessageCommand(terminal, options))
                 .addSubcommand(new DevCommand(terminal))
                 .addSubcommand(new VersionCommand(terminal))
                 .addSubcommand(new CompletionCommand(terminal));

@@ -1,4 +1,6 @@
-/** Messages as the program shows them: one line of JSON each. */
+/**
+ * Messages as the program reads and shows them: upcasters from plugins, one line of JSON for each, and {@code postroom message}.
+ */
 @NullMarked
 package io.postroom.server.message;
 
