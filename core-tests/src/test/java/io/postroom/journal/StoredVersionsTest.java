@@ -3,6 +3,8 @@ package io.postroom.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.Postroom;
 import io.postroom.PostroomException;
 import io.postroom.message.Message;
 import io.postroom.message.StoredVersion;
@@ -69,6 +71,16 @@ class StoredVersionsTest {
                 .containsExactly(
                         new StoredVersion("paid", 3, 0, 2, buried, buried.plusDays(1)),
                         new StoredVersion("placed", 1, 1, 1, buried, buried.plusDays(7)));
+    }
+
+    @Test
+    void onlyReads() {
+        database.execute(row("placed", 1, LocalDate.of(2021, 5, 1)));
+        String url = database.url() + (database.url().contains("?") ? "&" : "?")
+                + "options=-c%20default_transaction_read_only=on";
+        try (HikariDataSource standby = TestDatabase.pool(url, 1)) {
+            assertThat(StoredVersions.list(Postroom.on(standby).database())).hasSize(1);
+        }
     }
 
     @Test
