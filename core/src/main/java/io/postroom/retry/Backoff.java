@@ -19,10 +19,10 @@ public record Backoff(Duration first, Duration longest) {
     /** The wait after the given number of failures, counted from one. */
     public Duration after(int failures) {
         int doublings = Math.min(Math.max(failures, 1) - 1, 30);
-        long nanos = Math.min(first.toNanos() << doublings, longest.toNanos());
-        if (nanos <= 0) {
-            nanos = longest.toNanos();
-        }
+        // Divided, not shifted: the thirtieth doubling of some seconds does not fit a long, and not every overflow is
+        // negative.
+        boolean fits = 1L << doublings <= longest.toNanos() / first.toNanos();
+        long nanos = fits ? first.toNanos() << doublings : longest.toNanos();
         return Duration.ofNanos(nanos - ThreadLocalRandom.current().nextLong(nanos / 4 + 1));
     }
 }
