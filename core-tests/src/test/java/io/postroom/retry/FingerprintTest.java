@@ -60,6 +60,8 @@ class FingerprintTest {
                 "order 7 not found | order 7 not paid",
                 "violates unique constraint \"order_pkey\" | violates unique constraint \"customer_pkey\"",
                 "column \"a\" of relation \"b\" is gone | column \"a\" of relation \"c\" is gone",
+                "Cannot invoke \"A.b()\" because \"c\" is null | Cannot invoke \"A.d()\" because \"e\" is null",
+                "Unrecognized field \"a\" | Unrecognized field \"b\"",
                 "answered with HTTP 404 | answered with HTTP 500",
                 "status: 404 | status: 503",
                 "status code 400 | status code 401",

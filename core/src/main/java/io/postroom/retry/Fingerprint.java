@@ -12,8 +12,9 @@ import java.util.regex.Pattern;
  * Groups errors of one cause: a hash of the error class and of what was said, without the parts that change from one message to
  * the next: numbers, ids, times, addresses and quoted values.
  *
- * <p>Quoted names stay where PostgreSQL says what they name, and the status of an HTTP answer stays: two constraints, or a 404
- * and a 500, are two causes. Works on redacted text, so that a hash tells nothing about a secret.
+ * <p>Quoted names stay where the word before says what they name, as PostgreSQL, Java and many libraries do, and the status of
+ * an HTTP answer stays: two constraints, or a 404 and a 500, are two causes. Works on redacted text, so that a hash tells
+ * nothing about a secret.
  */
 final class Fingerprint {
     private static final int TEXT_LENGTH_MAX = 1_000;
@@ -25,7 +26,8 @@ final class Fingerprint {
 
     /** What stands before a quoted name, or before a status, that tells one cause from another. */
     private static final Pattern NAMES = Pattern.compile(
-            ".*\\b(?:relation|table|column|constraint|index|function|schema|sequence|view|type|role|database|trigger|policy) ");
+            ".*\\b(?:relation|table|column|constraint|index|function|schema"
+                    + "|sequence|view|type|role|database|trigger|policy|class|method|field|property|parameter|header|invoke|because) ");
 
     private static final Pattern STATUS_OF = Pattern.compile("(?i).*\\b(?:http|status|code)[ :=]{1,3}");
     private static final Pattern STATUS = Pattern.compile("[1-5]\\d\\d");

@@ -61,10 +61,14 @@ final class Redaction {
             Rule.of("basic", "\\bbasic ", Redaction::basicEnd),
             Rule.of(
                     "pass pwd secret token key",
-                    "(?:passwords?|passwd|passphrase|pwd|secrets?|(?<!unexpected )token|api[_-]?key|access[_-]?key|private[_-]?key)"
+                    "(?:passwords?|passwd|passphrase|pwd|secrets?|(?<!unexpected )token|api[ _-]?key|access[_-]?key|private[_-]?key)"
                             + "(?:[_-]?(?:key|value|hash|id|\\d{1,2}))?(?:" + SEPARATOR + "[ \\n]{0,40}+|>)",
                     Redaction::valueEnd),
-            Rule.of("sig x-amz", "[?&](?:sig|signature|x-amz-signature|x-amz-credential)=", Redaction::valueEnd),
+            Rule.of("pass", "(?:password|passwd|passphrase) (?=[\"'])", Redaction::valueEnd),
+            Rule.of(
+                    "pass sig x-amz",
+                    "[?&](?:pass|sig|signature|x-amz-signature|x-amz-credential)=",
+                    Redaction::valueEnd),
             Rule.of(
                     "whs sk_ gh glpat xox",
                     "\\b(?=(?:whsec|whsk|sk_live|sk_test|gh[oprsu]|github_pat|glpat|xox[abprs])[_-][a-z0-9+/])",
