@@ -72,7 +72,7 @@ class JournalTest {
         List<Integer> sizes = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             Batch batch = journal.read(whole(), from, 10, PLENTY);
-            batch.items().forEach(item -> read.add(item.envelope().message()));
+            batch.items().forEach(item -> read.add(item.message()));
             sizes.add(batch.items().size());
             from = batch.next();
         }
@@ -106,7 +106,7 @@ class JournalTest {
         journal.stampAll();
         Batch first = journal.read(whole(), start, 100, 100);
         assertThat(first.items()).hasSize(1);
-        assertThat(first.items().get(0).envelope().message().payload()).isEqualTo(large);
+        assertThat(first.items().get(0).message().payload()).isEqualTo(large);
         Batch second = journal.read(whole(), first.next(), 100, 5_000);
         assertThat(second.items()).hasSize(2);
         assertThat(journal.read(whole(), second.next(), 100, 5_000).items()).hasSize(1);
@@ -147,9 +147,9 @@ class JournalTest {
             for (int lane = 0; lane < lanes; lane++) {
                 for (Batch.Item item : journal.read(new Journal.Lane(lane, lanes, Filter.ALL), start, 1_000, PLENTY)
                         .items()) {
-                    Integer before = laneOf.put(item.envelope().message().key(), lane);
+                    Integer before = laneOf.put(item.message().key(), lane);
                     assertThat(before == null || before == lane).isTrue();
-                    seen.add(item.envelope().position());
+                    seen.add(item.position());
                     used.add(lane);
                 }
             }
@@ -198,7 +198,7 @@ class JournalTest {
         assertThat(items.get(1).early()).isZero();
         assertThat(items.get(2).early()).isGreaterThan(Duration.ofDays(365_000));
         assertThat(items.get(3).early()).isZero();
-        assertThat(items.get(0).envelope().message().availableAt()).isEqualTo(now.plusSeconds(3_600));
+        assertThat(items.get(0).message().availableAt()).isEqualTo(now.plusSeconds(3_600));
     }
 
     @Test
@@ -375,7 +375,7 @@ class JournalTest {
     }
 
     private static List<Long> positions(Batch batch) {
-        return batch.items().stream().map(item -> item.envelope().position()).toList();
+        return batch.items().stream().map(item -> item.position()).toList();
     }
 
     private static Instant instant(String sql) {

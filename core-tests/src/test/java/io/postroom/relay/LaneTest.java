@@ -96,7 +96,7 @@ class LaneTest {
         Collecting sink = new Collecting();
         try (Relay relay = postroom.relay()
                 .deliver(subscription(), sink)
-                .retry(Duration.ofMillis(20), Duration.ofMillis(20))
+                .probe(Duration.ofMillis(20), Duration.ofMillis(20))
                 .build()) {
             relay.start();
             assertThat(sink.accepted.await(PATIENCE.toSeconds(), TimeUnit.SECONDS))

@@ -1,13 +1,16 @@
 package io.postroom.journal;
 
 import io.postroom.PostroomException;
-import io.postroom.message.Envelope;
+import io.postroom.message.Message;
+import io.postroom.message.Reading;
+import io.postroom.message.Upcasters;
 import io.postroom.postgres.Database;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -40,6 +43,7 @@ public final class Journal {
 
     private final Database database;
     private final JournalTable table;
+    private final Upcasters upcasters;
     private final Telemetry telemetry;
 
     /**
@@ -52,8 +56,14 @@ public final class Journal {
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
     public Journal(Database database, Telemetry telemetry) {
+        this(database, Upcasters.NONE, telemetry);
+    }
+
+    /** Messages are read through the upcasters, whoever reads them. */
+    public Journal(Database database, Upcasters upcasters, Telemetry telemetry) {
         this.database = database;
         this.table = new JournalTable(database.schema());
+        this.upcasters = upcasters;
         this.telemetry = telemetry;
     }
 
@@ -147,30 +157,55 @@ public final class Journal {
 
     /** Reads one lane's next messages, bounded by count and by bytes; the first message is read whatever its size. */
     public Batch read(Lane lane, LanePosition from, int messagesMax, long bytesMax) {
+        return read(lane, from, Long.MAX_VALUE, messagesMax, bytesMax);
+    }
+
+    /** The same, up to {@code last} at most. */
+    public Batch read(Lane lane, LanePosition from, long last, int messagesMax, long bytesMax) {
         Head end = head;
-        if (from.position() >= end.position()) {
+        long until = Math.min(end.position(), last);
+        if (from.position() >= until) {
             return new Batch(List.of(), from);
         }
         // A bound on what the worst of plans could sort, even in a table without statistics.
         long span = Math.min((long) messagesMax * lane.lanes(), REACH_MAX);
-        long upTo = Math.min(end.position(), from.position() + span);
+        long upTo = Math.min(until, from.position() + span);
         return database.run(tx -> {
             // One more than wanted: the entry at the end of the span comes along even if it is another lane's.
             List<JournalTable.Entry> entries =
                     table.readEntries(tx, from, new Head(upTo, end.day()), lane.lanes(), lane.lane(), messagesMax + 1);
-            JournalTable.Entry last = entries.isEmpty() ? null : entries.get(entries.size() - 1);
-            boolean spanned = last != null && last.position() == upTo;
+            JournalTable.Entry lastRead = entries.isEmpty() ? null : entries.get(entries.size() - 1);
+            boolean spanned = lastRead != null && lastRead.position() == upTo;
             if (!spanned && entries.size() <= messagesMax) {
                 throw gone(upTo);
             }
             List<JournalTable.Entry> mine =
                     entries.stream().filter(JournalTable.Entry::mine).toList();
             List<JournalTable.Entry> taken = within(mine, messagesMax, bytesMax);
-            JournalTable.Entry next = spanned && taken.size() == mine.size() ? last : taken.get(taken.size() - 1);
+            JournalTable.Entry next = spanned && taken.size() == mine.size() ? lastRead : taken.get(taken.size() - 1);
+            List<JournalTable.Entry> wanted = taken.stream().filter(lane::isDue).toList();
             return new Batch(
-                    taken.isEmpty() ? List.of() : items(taken, table.readMessages(tx, taken, lane.filter())),
+                    wanted.isEmpty() ? List.of() : items(wanted, table.readMessages(tx, places(wanted), lane.filter())),
                     new LanePosition(next.position(), next.day()));
         });
+    }
+
+    /** Where a message lies in the outbox. */
+    public record Place(long seq, LocalDate day) {}
+
+    /** The messages at some places, by seq; what is no longer there is missing. As stored: see {@link #reading}. */
+    public Map<Long, Message> fetch(List<Place> places) {
+        Map<Long, Message> messages = new HashMap<>();
+        if (!places.isEmpty()) {
+            database.run(tx -> table.readMessages(tx, places, Filter.ALL))
+                    .forEach((seq, due) -> messages.put(seq, due.message()));
+        }
+        return messages;
+    }
+
+    /** A stored message as readers see it: in the newest version of its event type. */
+    public Reading reading(Message stored) {
+        return upcasters.read(stored);
     }
 
     /** The database has gone back: whoever read it must begin anew from what it knows now. */
@@ -186,24 +221,59 @@ public final class Journal {
         return end != UNKNOWN && end.position() < read.position();
     }
 
-    private static List<Batch.Item> items(List<JournalTable.Entry> entries, Map<Long, JournalTable.Due> messages) {
+    private static List<Place> places(List<JournalTable.Entry> entries) {
+        return entries.stream()
+                .map(entry -> new Place(entry.seq(), entry.outboxDay()))
+                .toList();
+    }
+
+    private List<Batch.Item> items(List<JournalTable.Entry> entries, Map<Long, JournalTable.Due> messages) {
         List<Batch.Item> items = new ArrayList<>(messages.size());
         for (JournalTable.Entry entry : entries) {
             JournalTable.Due due = messages.get(entry.seq());
             if (due != null) {
-                items.add(new Batch.Item(new Envelope(entry.position(), due.message(), 1), entry.bytes(), due.early()));
+                items.add(item(entry, due));
             }
         }
         return items;
     }
 
-    /** A share of the journal: lane {@code lane} of {@code lanes}, through a filter. */
-    public record Lane(int lane, int lanes, Filter filter) {
+    private Batch.Item item(JournalTable.Entry entry, JournalTable.Due due) {
+        Message message = due.message();
+        Reading.Unreadable unreadable = null;
+        if (!upcasters.isEmpty()) {
+            Reading reading = upcasters.read(message);
+            if (reading instanceof Reading.Read read) {
+                message = read.message();
+            } else {
+                unreadable = (Reading.Unreadable) reading;
+            }
+        }
+        Place place = new Place(entry.seq(), entry.outboxDay());
+        return new Batch.Item(
+                entry.position(), place, entry.keyHash(), entry.bytes(), due.early(), message, unreadable);
+    }
+
+    /**
+     * A share of the journal: lane {@code lane} of {@code lanes}, through a filter. Where the number of lanes has changed, what a
+     * former lane had delivered, up to {@code formerPositions}, is not read again.
+     */
+    public record Lane(int lane, int lanes, Filter filter, List<Long> formerPositions) {
         public Lane {
             if (lane < 0 || lane >= lanes) {
                 throw new PostroomException(
                         "lane.invalid", "could not read lane " + lane + ": there are " + lanes + " lanes");
             }
+            formerPositions = List.copyOf(formerPositions);
+        }
+
+        public Lane(int lane, int lanes, Filter filter) {
+            this(lane, lanes, filter, List.of());
+        }
+
+        private boolean isDue(JournalTable.Entry entry) {
+            return formerPositions.isEmpty()
+                    || entry.position() > formerPositions.get(entry.keyHash() % formerPositions.size());
         }
     }
 

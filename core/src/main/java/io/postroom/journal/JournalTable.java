@@ -1,7 +1,7 @@
 package io.postroom.journal;
 
-import io.postroom.message.HeaderText;
 import io.postroom.message.Message;
+import io.postroom.outbox.MessageRow;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
@@ -10,16 +10,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /** The journal: one method per statement, no decisions. */
 final class JournalTable {
@@ -42,7 +38,7 @@ final class JournalTable {
     }
 
     /** The narrow part of a message: where it is, and how much of it there is. */
-    record Entry(long position, LocalDate day, long seq, LocalDate outboxDay, int bytes, boolean mine) {}
+    record Entry(long position, LocalDate day, long seq, LocalDate outboxDay, int bytes, int keyHash, boolean mine) {}
 
     /** A message, and how long it must still wait. */
     record Due(Message message, Duration early) {}
@@ -79,16 +75,21 @@ final class JournalTable {
                         row.getLong(3),
                         row.getObject(4, LocalDate.class),
                         row.getInt(5),
-                        row.getBoolean(6)));
+                        row.getInt(6),
+                        row.getBoolean(7)));
     }
 
     /** Messages by seq; those that the filter leaves out are missing. */
-    Map<Long, Due> readMessages(Connection tx, List<Entry> entries, Filter filter) {
-        long[] seqs = entries.stream().mapToLong(Entry::seq).toArray();
-        LocalDate firstDay =
-                entries.stream().map(Entry::outboxDay).min(LocalDate::compareTo).orElseThrow();
-        LocalDate lastDay =
-                entries.stream().map(Entry::outboxDay).max(LocalDate::compareTo).orElseThrow();
+    Map<Long, Due> readMessages(Connection tx, List<Journal.Place> entries, Filter filter) {
+        long[] seqs = entries.stream().mapToLong(Journal.Place::seq).toArray();
+        LocalDate firstDay = entries.stream()
+                .map(Journal.Place::day)
+                .min(LocalDate::compareTo)
+                .orElseThrow();
+        LocalDate lastDay = entries.stream()
+                .map(Journal.Place::day)
+                .max(LocalDate::compareTo)
+                .orElseThrow();
         Map<Long, Due> messages = new HashMap<>(entries.size() * 2);
         readMessages
                 .on(tx)
@@ -98,35 +99,13 @@ final class JournalTable {
                 .set("aggregate_types", filter.aggregateTypesOrNull())
                 .set("event_types", filter.eventTypesOrNull())
                 .set("tenants", filter.tenantsOrNull())
-                .list(row -> messages.put(row.getLong(1), new Due(message(row), early(row))));
+                .list(row -> messages.put(row.getLong(1), new Due(MessageRow.read(row, 2), early(row))));
         return messages;
     }
 
     private static Duration early(ResultSet row) throws SQLException {
         long micros = row.getLong(13);
         return micros <= 0 ? Duration.ZERO : Duration.of(micros, ChronoUnit.MICROS);
-    }
-
-    private static Message message(ResultSet row) throws SQLException {
-        long aggregateVersion = row.getLong(6);
-        Long version = row.wasNull() ? null : aggregateVersion;
-        return new Message(
-                Objects.requireNonNull(row.getObject(2, UUID.class)),
-                row.getString(3),
-                row.getString(4),
-                row.getString(5),
-                version,
-                row.getString(7),
-                row.getInt(8),
-                row.getString(9),
-                HeaderText.read(row.getString(10)),
-                Objects.requireNonNull(instant(row, 11)),
-                instant(row, 12));
-    }
-
-    private static @Nullable Instant instant(ResultSet row, int column) throws SQLException {
-        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-        return time == null ? null : time.toInstant();
     }
 
     Optional<Head> positionAt(Connection tx, Instant at) {

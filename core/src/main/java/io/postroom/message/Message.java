@@ -56,6 +56,24 @@ public record Message(
         return codec.decode(payload, type);
     }
 
+    /** The same message with one more header. */
+    public Message withHeader(String name, String value) {
+        Map<String, String> more = new LinkedHashMap<>(headers);
+        more.put(name, value);
+        return new Message(
+                id,
+                tenantId,
+                aggregateType,
+                aggregateId,
+                aggregateVersion,
+                eventType,
+                eventVersion,
+                payload,
+                more,
+                occurredAt,
+                availableAt);
+    }
+
     @Override
     public String toString() {
         return "message " + id + " (" + eventType + " of " + aggregateType + " " + aggregateId + ")";

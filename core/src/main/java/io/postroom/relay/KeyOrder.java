@@ -1,31 +1,41 @@
 package io.postroom.relay;
 
-import io.postroom.message.Message;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * Lets one message of a key go at a time; the others of the key line up behind it. For the lane's thread only.
+ * Lets one message of a key go at a time. For the lane's thread only.
  *
- * <p>A key is held from the moment one of its messages is on its way, or has failed, until that one is accepted. Without order,
- * every message may go at once.
+ * <p>A key is held from the moment one of its messages is on its way until that one is done; the others line up behind it, in
+ * memory. A key is blocked while it has deliveries: its later messages are parked among them. Without order, every message may go
+ * at once. Keys are told apart by their hash, as lanes are: two keys with one hash wait for each other, which loses nothing.
  */
 final class KeyOrder {
     private final boolean kept;
-    private final Map<Message.Key, Deque<Window.Slot>> held = new HashMap<>();
+    private final Map<Integer, Deque<Slot>> held = new HashMap<>();
+    private final Set<Integer> blocked = new HashSet<>();
 
     KeyOrder(Order order) {
         this.kept = order == Order.KEY;
     }
 
+    boolean isKept() {
+        return kept;
+    }
+
     /** Whether a message may go now; if not, it has been lined up behind the one before it. */
-    boolean mayGo(Window.Slot slot) {
+    boolean mayGo(Slot slot) {
         if (held.isEmpty()) {
             return true;
         }
-        Deque<Window.Slot> behind = held.get(slot.envelope().message().key());
+        Deque<Slot> behind = held.get(slot.keyHash());
         if (behind == null) {
             return true;
         }
@@ -33,23 +43,50 @@ final class KeyOrder {
         return false;
     }
 
-    /** The key's message is on its way, or waits to be tried again: later ones of the key must wait. */
-    void hold(Message.Key key) {
+    /** The key's message is on its way: later ones of the key must wait. */
+    void hold(int keyHash) {
         if (kept) {
-            held.computeIfAbsent(key, ignored -> new ArrayDeque<>(0));
+            held.computeIfAbsent(keyHash, ignored -> new ArrayDeque<>(0));
         }
     }
 
-    /** The key's message was accepted: those behind it go to the front of {@code ready}, in their order. */
-    void free(Message.Key key, Deque<Window.Slot> ready) {
-        Deque<Window.Slot> behind = held.remove(key);
+    /** The key's message is done: those behind it go to the front of {@code ready}, in their order. */
+    void free(int keyHash, Deque<Slot> ready) {
+        Deque<Slot> behind = held.isEmpty() ? null : held.remove(keyHash);
         while (behind != null && !behind.isEmpty()) {
             ready.addFirst(behind.removeLast());
         }
     }
 
-    /** Whether any key is held at all. */
-    boolean isHolding() {
-        return !held.isEmpty();
+    /** The key's message has to wait for long: those behind it are the caller's. */
+    List<Slot> takeBehind(int keyHash) {
+        Deque<Slot> behind = held.remove(keyHash);
+        return behind == null ? List.of() : List.copyOf(behind);
+    }
+
+    /** All that line up, of every key, in no order. */
+    List<Slot> takeAll() {
+        List<Slot> all = new ArrayList<>();
+        held.values().forEach(all::addAll);
+        held.clear();
+        return all;
+    }
+
+    boolean isBlocked(int keyHash) {
+        return !blocked.isEmpty() && blocked.contains(keyHash);
+    }
+
+    void block(int keyHash) {
+        if (kept) {
+            blocked.add(keyHash);
+        }
+    }
+
+    void block(Collection<Integer> keyHashes) {
+        keyHashes.forEach(this::block);
+    }
+
+    void unblock(Collection<Integer> keyHashes) {
+        keyHashes.forEach(blocked::remove);
     }
 }

@@ -6,61 +6,66 @@ import io.postroom.journal.JournalGoneBackException;
 import io.postroom.journal.LanePosition;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.Reading;
 import io.postroom.postgres.Database;
+import io.postroom.retry.Fault;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
-import java.util.Objects;
-import java.util.PriorityQueue;
-import java.util.Queue;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One lane while this relay has its lease: reads, sends, settles.
+ * One lane while this relay has its lease: reads messages, claims deliveries that are due, sends, settles.
  *
- * <p>Everything happens on the lane's one thread; only {@link #renewed}, {@link #signal} and the sink's answers come from others.
+ * <p>Everything happens on the lane's one thread, which may be succeeded by another when it hangs in a sink; only {@link #renewed},
+ * {@link #signal}, {@link #sending} and the sink's answers come from others.
  */
 final class Lane {
-    private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
-
     /** How often a lane settles that only passed messages which are not its own. */
     private static final Duration PASSING_INTERVAL = Duration.ofSeconds(1);
 
+    private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
+
+    private final Relay.Target target;
     private final Subscription subscription;
-    private final RelayTable.Held held;
-    private final String timeline;
-    private final long takenAt;
-    private final Sink sink;
-    private final Journal.Lane share;
-    private final UUID relayId;
+    private final RelayTable.Taken taken;
     private final Journal journal;
-    private final Database database;
-    private final RelayTable table;
     private final RelaySettings settings;
     private final Telemetry telemetry;
+    private final Suspects suspects;
+    private final DeliveryReader reader;
     private final Signal signal = new Signal();
 
-    private final Window window;
+    private final LaneStore store;
+    private final LaneSends sends;
     private final KeyOrder order;
-    private final Deque<Window.Slot> ready = new ArrayDeque<>();
-    private final PriorityQueue<Window.Slot> waiting = new PriorityQueue<>(Window.Slot::compareDue);
-    private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
+    private final Deque<Slot> ready = new ArrayDeque<>();
+    /** They found the destination unavailable, hold their keys and go first. */
+    private final Deque<Slot> again = new ArrayDeque<>();
 
+    private final Set<Long> known = new HashSet<>();
+    private Window window;
+    private LaneRecord changes = new LaneRecord();
+
+    private Journal.@Nullable Lane share;
+    private @Nullable Replay replay;
     private @Nullable LanePosition read;
-    private volatile long settled;
-    private long attempted;
     private long settledNanos = System.nanoTime();
-    private long pausedUntilNanos = System.nanoTime();
-    private int unavailable;
-    private int inFlight;
-    private boolean unflushed;
+    private long lookNanos = System.nanoTime();
+    private int claimed;
+    private @Nullable Slot suspect;
+    /** While the lane is before this position it counts attempts before they are made. */
+    private long cautiousTo;
+
+    private int cautious;
     private long sentTo;
     private long delivered;
     private long deliveredAtSettle;
@@ -68,22 +73,18 @@ final class Lane {
     private volatile long trustedUntilNanos;
 
     Lane(Relay.Target target, RelayTable.Taken taken, long trustedUntilNanos, Surroundings surroundings) {
+        this.target = target;
         this.subscription = target.subscription();
-        this.held = new RelayTable.Held(subscription.name(), taken.lane(), taken.fence());
-        this.timeline = taken.timeline();
-        this.sink = target.sink();
-        this.share = new Journal.Lane(taken.lane(), subscription.lanes(), subscription.filter());
-        this.relayId = surroundings.relayId();
+        this.taken = taken;
         this.journal = surroundings.journal();
-        this.database = surroundings.database();
-        this.table = surroundings.table();
         this.settings = surroundings.settings();
         this.telemetry = surroundings.telemetry();
+        this.suspects = surroundings.suspects();
+        this.reader = new DeliveryReader(surroundings.database(), journal, surroundings.deliveries());
+        this.store = new LaneStore(subscription, taken, surroundings);
+        this.sends = new LaneSends(target.sink(), signal);
         this.window = new Window(taken.position());
         this.order = new KeyOrder(subscription.order());
-        this.takenAt = taken.position();
-        this.settled = taken.position();
-        this.attempted = taken.position();
         this.trustedUntilNanos = trustedUntilNanos;
     }
 
@@ -93,13 +94,13 @@ final class Lane {
             Database database,
             Journal journal,
             RelayTable table,
+            DeliveryTable deliveries,
             RelaySettings settings,
-            Telemetry telemetry) {}
-
-    private record Answer(Window.Slot slot, Outcome outcome) {}
+            Telemetry telemetry,
+            Suspects suspects) {}
 
     RelayTable.Held held() {
-        return held;
+        return store.held();
     }
 
     Signal signal() {
@@ -108,7 +109,21 @@ final class Lane {
 
     /** The position last known to be written. */
     long settled() {
-        return settled;
+        return store.settled();
+    }
+
+    Duration deadline() {
+        return subscription.deadline();
+    }
+
+    /** The message that the lane's thread has handed to the sink without coming back yet, and since when. */
+    LaneSends sending() {
+        return sends;
+    }
+
+    /** Another thread takes the lane's place, because the one before hangs in the sink with this message. */
+    void succeed(Slot hung) {
+        failed(hung, Failure.hung(deadline()));
     }
 
     /**
@@ -117,13 +132,18 @@ final class Lane {
      * @param settledBefore what {@link #settled} was before the renewal was asked for
      */
     boolean renewed(RelayTable.Renewed renewed, long settledBefore, long trustedUntilNanos) {
-        boolean same = renewed.held().equals(held)
-                && renewed.timeline().equals(timeline)
+        boolean same = renewed.held().equals(store.held())
+                && renewed.timeline().equals(store.timeline())
                 && renewed.position() >= settledBefore;
         if (same) {
             this.trustedUntilNanos = trustedUntilNanos;
         }
         return same;
+    }
+
+    /** Others may have changed deliveries of this lane. */
+    void look() {
+        lookNanos = System.nanoTime();
     }
 
     /**
@@ -134,107 +154,237 @@ final class Lane {
      */
     long step(boolean draining) {
         long before = delivered;
-        LanePosition from = read == null ? journal.locate(settled) : read;
-        read = from;
+        LanePosition from = begin();
         // Of a lane just taken another relay may know more than this one has heard; what it has read itself was there.
-        if (from.position() > takenAt && journal.endsBefore(from)) {
-            throw new LostLeaseException(held, window.finished());
+        if (from.position() > taken.position() && journal.endsBefore(from)) {
+            throw store.lost(window.finished());
         }
         takeAnswers();
+        sends.expired(deadline()).forEach(slot -> failed(slot, Failure.hung(deadline())));
         if (draining) {
             closeGaps();
         } else {
-            releaseDue();
-            if (maySend() && ready.isEmpty() && hasRoom()) {
+            claim();
+            if (ready.isEmpty() && hasRoom() && maySend()) {
                 read(from);
             }
             sendReady();
         }
-        flush();
+        if (sends.flush()) {
+            takeAnswers();
+        }
+        reportDelivered();
         settleIfDue();
         return delivered - before;
     }
 
     /** How many messages the sink has not answered for. */
     int inFlight() {
-        return inFlight;
+        return sends.inFlight();
     }
 
     /** How long the lane's thread may sleep if nobody wakes it. */
     long restNanos() {
         long now = System.nanoTime();
-        long rest = settings.heartbeat().toNanos();
-        long barred = Math.max(
-                pausedUntilNanos - now, isTrusted() ? 0 : settings.pollMax().toNanos());
-        if (!waiting.isEmpty()) {
-            rest = Math.min(rest, Math.max(waiting.peek().waitNanos(), barred));
+        if (share == null) {
+            return 0;
         }
-        if (!ready.isEmpty()) {
-            rest = Math.min(rest, barred);
+        long barred =
+                isTrusted() ? target.circuit().waitNanos() : settings.pollMax().toNanos();
+        long rest = Math.min(settings.heartbeat().toNanos(), Math.max(lookNanos - now, barred));
+        if (!ready.isEmpty() || !again.isEmpty()) {
+            rest = Math.min(rest, target.circuit().isProbing() ? rest : barred);
         }
-        if (window.finished() > settled) {
-            rest = Math.min(rest, settledNanos + settleIntervalNanos() - now);
+        if (window.finished() > store.settled() || !changes.isEmpty() || store.isRecording()) {
+            rest = Math.min(rest, isIdle() ? 0 : settledNanos + settleIntervalNanos() - now);
         }
-        boolean more = read == null || read.position() < journal.head().position() && hasRoom() && maySend();
-        return more ? 0 : Math.max(rest, 0);
+        rest = Math.min(rest, sends.restNanos(deadline(), now));
+        boolean more = read == null || read.position() < readableTo() && hasRoom() && maySend() && ready.isEmpty();
+        return more ? replayRestNanos(now) : Math.max(rest, 0);
     }
 
-    /** Writes the finished prefix, however recently the last one was written. */
+    /** Writes what is finished, however recently the last time was. */
     void settle() {
+        if (store.isRecording()) {
+            written(store.write());
+        }
+        List<Slot> slow = window.slow(System.nanoTime() - RelaySettings.SLOW.toNanos());
+        if (!slow.isEmpty()) {
+            // Else a crash would repeat all that has overtaken them.
+            store.note(slow);
+        }
         long position = window.finished();
-        if (position > settled) {
-            RelayTable.Settlement settlement = new RelayTable.Settlement(position, settled, attempted, timeline);
-            // Remembered before it is tried: if the answer is lost, the lane may be at either.
-            attempted = position;
-            if (!database.run(tx -> table.settle(tx, relayId, held, settlement))) {
-                telemetry.staleSettle(held.subscription(), held.lane());
-                throw new LostLeaseException(held, position);
-            }
-            settled = position;
-            telemetry.settled(held.subscription(), held.lane(), position);
+        if (!changes.isEmpty()) {
+            store.seal(changes, position);
+            changes = new LaneRecord();
+            written(store.write());
+        } else if (position > store.settled()) {
+            store.settle(position);
         }
         settledNanos = System.nanoTime();
         deliveredAtSettle = delivered;
+        endReplayIfDone();
     }
 
-    /** Settles what is finished and gives the lane back. */
+    /** Hands back what has not been sent, settles what is finished and gives the lane back. */
     void release() {
-        settle();
-        if (!database.run(tx -> table.release(tx, relayId, held))) {
-            throw new LostLeaseException(held, settled);
+        List<Slot> unsent = order.takeAll();
+        unsent.addAll(ready);
+        unsent.addAll(again);
+        for (Slot slot : unsent) {
+            if (slot.isRecorded()) {
+                keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null);
+            }
         }
+        settle();
+        store.release();
+    }
+
+    /** The lane is no longer ours: let others have what is shared with them. */
+    void leave() {
+        target.circuit().leave(this);
+        suspects.leave(this);
+    }
+
+    private LanePosition begin() {
+        if (share == null) {
+            LaneStore.Begun begun = store.begin();
+            order.block(begun.blocked());
+            known.addAll(begun.known());
+            replay = Replay.of(begun.plan());
+            if (taken.unclean()) {
+                // What was committed later cannot have been with the relay that died.
+                cautiousTo = journal.refreshHead().position();
+                cautious = RelaySettings.WINDOW_MESSAGES_MAX;
+            }
+            share = new Journal.Lane(
+                    taken.lane(),
+                    begun.plan().lanes(),
+                    subscription.filter(),
+                    begun.plan().formerPositions());
+        }
+        LanePosition from = read == null ? journal.locate(store.settled()) : read;
+        read = from;
+        return from;
     }
 
     private void read(LanePosition from) {
+        boolean careful = cautious > 0 && from.position() < cautiousTo;
         int room = Math.min(settings.batchMessages(), RelaySettings.WINDOW_MESSAGES_MAX - window.messages());
+        room = careful ? Math.min(room, RelaySettings.CAUTIOUS_BATCH) : room;
+        room = replay == null ? room : replay.allowed(room, System.nanoTime());
+        if (room == 0) {
+            return;
+        }
         Batch batch = readJournal(from, room);
+        List<Slot> sendable = new ArrayList<>(batch.items().size());
         for (Batch.Item item : batch.items()) {
-            Window.Slot slot = window.add(item.envelope(), item.bytes());
-            if (item.early().isZero()) {
-                ready.addLast(slot);
-            } else {
-                // A scheduled message holds up nothing, not even its own key.
-                slot.waitFor(item.early());
-                waiting.add(slot);
+            if (known.isEmpty() || !known.remove(item.position())) {
+                take(item, sendable);
             }
         }
         read = batch.next();
         window.readTo(batch.next().position());
+        if (careful && !sendable.isEmpty()) {
+            cautious -= sendable.size();
+            sendable.forEach(Slot::sentBefore);
+            store.note(sendable);
+        }
+        ready.addAll(sendable);
+        if (replay != null) {
+            replay.took(batch.items().size());
+        }
+    }
+
+    private void take(Batch.Item item, List<Slot> sendable) {
+        Message message = replay == null ? item.message() : replay.marked(item.message());
+        Slot slot = Slot.read(new Slot.Id(item.position(), item.keyHash(), item.place(), item.bytes(), null), message);
+        window.add(slot);
+        Reading.Unreadable unreadable = item.unreadable();
+        if (unreadable != null) {
+            putAside(slot, Fault.of(unreadable.errorClass(), unreadable.reason()));
+        } else if (!item.early().isZero()) {
+            // A scheduled message holds up nothing, not even its own key.
+            keep(slot, LaneRecord.State.SCHEDULED, item.early(), 0, null);
+        } else if (order.isBlocked(slot.keyHash())) {
+            keep(slot, LaneRecord.State.PARKED, Duration.ZERO, 0, null);
+        } else {
+            sendable.add(slot);
+        }
+    }
+
+    private void putAside(Slot slot, Fault unreadable) {
+        order.block(slot.keyHash());
+        LOG.warn(
+                "could not read message at position {} for subscription {}: {}; it and the later ones of its key wait for a relay that can",
+                slot.position(),
+                subscription.name(),
+                unreadable.message());
+        keep(slot, LaneRecord.State.UNREADABLE, Duration.ZERO, slot.isClaimed() ? slot.attempt() - 1 : 0, unreadable);
     }
 
     private Batch readJournal(LanePosition from, int room) {
         try {
-            return journal.read(share, from, room, settings.batchBytes());
+            return journal.read(
+                    java.util.Objects.requireNonNull(share), from, readableTo(), room, settings.batchBytes());
         } catch (JournalGoneBackException e) {
             LOG.warn(e.getMessage());
-            throw new LostLeaseException(held, window.finished());
+            throw store.lost(window.finished());
         }
     }
 
+    /** Begins the next attempts of deliveries that are due. */
+    private void claim() {
+        long now = System.nanoTime();
+        if (lookNanos - now > 0 || claimed > RelaySettings.CLAIM_MAX / 2 || !maySend()) {
+            return;
+        }
+        Duration due = store.nextDue().orElse(settings.heartbeat());
+        if (!due.isZero() && !due.isNegative()) {
+            lookNanos = now + Math.min(due.toNanos(), settings.heartbeat().toNanos());
+            return;
+        }
+        boolean alone = suspect == null && suspects.enter(this);
+        List<DeliveryTable.Row> rows = store.claim(RelaySettings.CLAIM_MAX - claimed, settings.batchBytes(), alone);
+        claimed += rows.size();
+        boolean found = false;
+        for (DeliveryReader.Claimed each : reader.read(rows)) {
+            found |= takeClaimed(each);
+        }
+        if (alone && !found) {
+            suspects.leave(this);
+        }
+        // Something is due that cannot be claimed now: a suspect, while another lane has one.
+        lookNanos = rows.isEmpty() ? now + RelaySettings.SUSPECT_PAUSE.toNanos() : now;
+    }
+
+    /** Returns whether it is a suspect that is to be sent. */
+    private boolean takeClaimed(DeliveryReader.Claimed each) {
+        DeliveryTable.Row row = each.row();
+        Slot slot = Slot.claimed(row.id(), row.past(), each.message());
+        if (each.unreadable() != null) {
+            putAside(slot, each.unreadable());
+            return false;
+        }
+        if (row.scheduled() && order.isBlocked(slot.keyHash())) {
+            keep(slot, LaneRecord.State.PARKED, Duration.ZERO, slot.attempt() - 1, null);
+            return false;
+        }
+        if (!row.scheduled()) {
+            order.block(slot.keyHash());
+        }
+        ready.addLast(slot);
+        if (row.past().crashes() > 0) {
+            suspect = slot;
+        }
+        return row.past().crashes() > 0;
+    }
+
     private void sendReady() {
-        while (!ready.isEmpty() && maySend()) {
-            Window.Slot slot = ready.removeFirst();
-            if (order.mayGo(slot)) {
+        while (!(again.isEmpty() && ready.isEmpty()) && maySend()) {
+            Slot held = again.pollFirst();
+            Slot slot = held == null ? ready.removeFirst() : held;
+            if (held != null || order.mayGo(slot)) {
                 send(slot);
                 // A sink that says at once that it is unavailable is not given the rest of the batch.
                 takeAnswers();
@@ -252,10 +402,10 @@ final class Lane {
      * this the next owner would deliver again all that came through after it.
      */
     private void closeGaps() {
-        Deque<Window.Slot> later = new ArrayDeque<>();
+        Deque<Slot> later = new ArrayDeque<>();
         while (!ready.isEmpty() && maySend()) {
-            Window.Slot slot = ready.removeFirst();
-            if (slot.envelope().position() > sentTo) {
+            Slot slot = ready.removeFirst();
+            if (slot.isClaimed() || slot.position() > sentTo) {
                 later.addLast(slot);
             } else if (order.mayGo(slot)) {
                 send(slot);
@@ -265,110 +415,167 @@ final class Lane {
         ready.addAll(later);
     }
 
-    private void flush() {
-        if (unflushed) {
-            unflushed = false;
-            sink.flush();
-            takeAnswers();
-        }
-        reportDelivered();
-    }
-
-    private void send(Window.Slot slot) {
+    private void send(Slot slot) {
         Envelope envelope = slot.envelope();
-        sentTo = Math.max(sentTo, envelope.position());
-        CompletionStage<Outcome> stage;
-        try {
-            stage = Objects.requireNonNull(sink.send(envelope), "the sink returned null");
-        } catch (Throwable e) {
-            // Whatever it is, it came of this message: the lane would meet it again if it ended here.
-            // An interrupt that a handler left behind is its own; a relay that wants its lanes to end has told them.
-            Thread.interrupted();
-            failed(slot, thrown(e));
-            return;
+        boolean probe = !target.circuit().isClosed();
+        if (probe) {
+            target.circuit().probing(this);
         }
-        if (stage == Outcomes.ACCEPTED_STAGE) {
-            accepted(slot, envelope);
-            return;
+        if (!slot.isClaimed()) {
+            sentTo = Math.max(sentTo, slot.position());
         }
-        order.hold(envelope.message().key());
-        inFlight++;
-        unflushed = true;
-        stage.whenComplete((outcome, e) -> {
-            answers.add(new Answer(slot, e == null ? answered(outcome) : thrown(e)));
-            signal.raise();
-        });
+        Outcome outcome = sends.send(slot, envelope, probe);
+        if (outcome == null) {
+            order.hold(slot.keyHash());
+        } else if (outcome == Outcomes.ACCEPTED) {
+            accepted(slot);
+        } else {
+            failed(slot, Failure.of(outcome));
+        }
     }
 
     private void takeAnswers() {
-        for (Answer answer = answers.poll(); answer != null; answer = answers.poll()) {
-            inFlight--;
+        for (LaneSends.Answer answer = sends.poll(); answer != null; answer = sends.poll()) {
             if (answer.outcome() instanceof Outcome.Accepted) {
-                accepted(answer.slot(), answer.slot().envelope());
+                accepted(answer.slot());
             } else {
-                failed(answer.slot(), answer.outcome());
+                failed(answer.slot(), Failure.of(answer.outcome()));
             }
         }
     }
 
-    private void accepted(Window.Slot slot, Envelope envelope) {
-        window.accepted(slot);
+    private void accepted(Slot slot) {
         delivered++;
-        unavailable = 0;
-        if (order.isHolding()) {
-            order.free(envelope.message().key(), ready);
+        target.circuit().answered();
+        if (slot.isRecorded()) {
+            changes.accepted.add(slot.position());
+            touch(slot);
+        }
+        done(slot);
+        order.free(slot.keyHash(), ready);
+    }
+
+    private void failed(Slot slot, Failure failure) {
+        new FailedAttempt(this, slot, failure).settle();
+    }
+
+    /** Marks a key whose deliveries change: after the next record it may be free, or its next message may go. */
+    void touch(Slot slot) {
+        if (order.isBlocked(slot.keyHash())) {
+            changes.keys.add(slot.keyHash());
         }
     }
 
-    private void failed(Window.Slot slot, Outcome outcome) {
-        Message message = slot.envelope().message();
-        Failure failure = Failure.of(outcome);
-        boolean known = failure.isOfTheSink() && unavailable > 0;
-        Duration wait = failure.isOfTheSink()
-                ? pause(failure)
-                : failure.after() == null
-                        ? settings.backoff().after(slot.envelope().attempt())
-                        : failure.after();
-        // In an outage every message would say the same: the first one speaks for all.
-        LOG.atLevel(known ? org.slf4j.event.Level.DEBUG : org.slf4j.event.Level.WARN)
-                .log(
-                        "could not deliver message {} at position {} to subscription {}, attempt {}: {}; trying again in {} ms",
-                        message.id(),
-                        slot.envelope().position(),
-                        subscription.name(),
-                        slot.envelope().attempt(),
-                        failure.reason(),
-                        wait.toMillis());
-        telemetry.failed(subscription.name(), message.eventType(), failure.word());
-        order.hold(message.key());
-        slot.tryAgain();
-        slot.waitFor(wait);
-        waiting.add(slot);
+    /** The message has or gets a delivery, and leaves memory. */
+    void keep(Slot slot, LaneRecord.State state, Duration wait, int attempts, @Nullable Fault fault) {
+        changes.kept.add(new LaneRecord.Kept(slot.id(), state, wait, attempts, fault));
+        touch(slot);
+        done(slot);
     }
 
-    /** How long the sink is left alone. Messages that find it unavailable during one pause are one failure, not many. */
-    private Duration pause(Failure failure) {
-        if (!isPaused()) {
-            Duration wait = failure.after() == null ? settings.backoff().after(unavailable + 1) : failure.after();
-            Duration bounded = wait.compareTo(RelaySettings.PAUSE_MAX) > 0 ? RelaySettings.PAUSE_MAX : wait;
-            unavailable++;
-            pausedUntilNanos = System.nanoTime() + bounded.toNanos();
+    /** The message waits for its next attempt, and the later ones of its key behind it. */
+    void keepWaiting(Slot slot, Duration wait, int attempts, Fault fault) {
+        order.block(slot.keyHash());
+        keep(slot, LaneRecord.State.WAITING, wait, attempts, fault);
+        parkBehind(slot);
+    }
+
+    void bury(Slot slot, LaneRecord.Cause cause, Fault fault) {
+        changes.buried.add(new LaneRecord.Buried(slot.id(), cause, slot.attempt(), fault));
+        boolean holds = subscription.onBurial() == OnBurial.HOLD;
+        if (holds) {
+            order.block(slot.keyHash());
         }
-        return Duration.ofNanos(Math.max(pausedUntilNanos - System.nanoTime(), 0));
+        touch(slot);
+        done(slot);
+        if (holds) {
+            parkBehind(slot);
+        } else {
+            order.free(slot.keyHash(), ready);
+        }
+        telemetry.buried(subscription.name(), cause.word());
     }
 
-    private void releaseDue() {
-        while (!waiting.isEmpty() && waiting.peek().waitNanos() <= 0 && maySend()) {
-            Window.Slot slot = waiting.remove();
-            if (!slot.isDue()) {
-                waiting.add(slot);
-            } else if (slot.envelope().attempt() == 1) {
-                ready.addLast(slot);
-            } else {
-                send(slot);
-                takeAnswers();
+    /** The destination took nothing: the message goes again, and no attempt is counted. */
+    void putBack(Slot slot) {
+        slot.land();
+        if (slot.isClaimed()) {
+            order.block(slot.keyHash());
+            keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null);
+            parkBehind(slot);
+        } else {
+            order.hold(slot.keyHash());
+            again.addLast(slot);
+        }
+    }
+
+    void tried(LaneRecord.Tried attempt) {
+        changes.tried.add(attempt);
+    }
+
+    Relay.Target target() {
+        return target;
+    }
+
+    String node() {
+        return settings.name();
+    }
+
+    Telemetry telemetry() {
+        return telemetry;
+    }
+
+    /** Those of the key that are lined up or about to be sent must not overtake it. */
+    private void parkBehind(Slot slot) {
+        if (!order.isKept()) {
+            return;
+        }
+        List<Slot> behind = new ArrayList<>(order.takeBehind(slot.keyHash()));
+        ready.removeIf(each -> each.keyHash() == slot.keyHash() && behind.add(each));
+        behind.forEach(each -> keep(each, LaneRecord.State.PARKED, Duration.ZERO, each.attempt() - 1, null));
+    }
+
+    private void done(Slot slot) {
+        slot.done();
+        if (slot.isClaimed()) {
+            claimed--;
+            if (slot == suspect) {
+                suspect = null;
+                suspects.leave(this);
             }
+        } else {
+            window.done(slot);
         }
+    }
+
+    private void written(LaneStore.Written written) {
+        Set<Integer> keys = written.record().keys;
+        order.unblock(keys);
+        order.block(written.stillBlocked());
+        // What happened to a key after this record was closed is in the next one.
+        order.block(changes.keys);
+        long wait = written.promoted() > 0 ? 0 : written.record().firstWait().toNanos();
+        long look = System.nanoTime() + wait;
+        lookNanos = look - lookNanos < 0 ? look : lookNanos;
+    }
+
+    private void endReplayIfDone() {
+        Replay replaying = replay;
+        if (replaying != null && changes.isEmpty() && store.settled() >= replaying.to()) {
+            store.endReplay(replaying.resumeAt());
+            replay = null;
+            window = new Window(replaying.resumeAt());
+            read = null;
+        }
+    }
+
+    private long readableTo() {
+        long head = journal.head().position();
+        return replay == null ? head : Math.min(head, replay.to());
+    }
+
+    private long replayRestNanos(long now) {
+        return replay == null ? 0 : replay.restNanos(now);
     }
 
     private boolean hasRoom() {
@@ -377,25 +584,26 @@ final class Lane {
     }
 
     private boolean maySend() {
-        return isTrusted() && !isPaused();
+        return isTrusted() && (target.circuit().isClosed() || target.circuit().mayProbe(this));
     }
 
     private boolean isTrusted() {
         return trustedUntilNanos - System.nanoTime() > 0;
     }
 
-    private boolean isPaused() {
-        return pausedUntilNanos - System.nanoTime() > 0;
+    private boolean isIdle() {
+        return ready.isEmpty() && sends.inFlight() == 0;
     }
 
     private void settleIfDue() {
-        if (System.nanoTime() - settledNanos >= settleIntervalNanos()) {
+        boolean waiting = (!changes.isEmpty() || store.isRecording()) && isIdle();
+        if (waiting || System.nanoTime() - settledNanos >= settleIntervalNanos()) {
             settle();
         }
     }
 
     private long settleIntervalNanos() {
-        boolean passing = delivered == deliveredAtSettle;
+        boolean passing = delivered == deliveredAtSettle && changes.isEmpty();
         Duration interval = settings.settleInterval();
         return (passing && interval.compareTo(PASSING_INTERVAL) < 0 ? PASSING_INTERVAL : interval).toNanos();
     }
@@ -405,15 +613,5 @@ final class Lane {
             telemetry.delivered(subscription.name(), delivered - reported);
             reported = delivered;
         }
-    }
-
-    private static Outcome answered(@Nullable Outcome outcome) {
-        return outcome == null ? Outcome.retry("the sink answered null") : outcome;
-    }
-
-    private static Outcome thrown(Throwable e) {
-        boolean wrapped = e instanceof CompletionException || e instanceof Handler.HandlerException;
-        Throwable cause = wrapped && e.getCause() != null ? e.getCause() : e;
-        return Outcome.retry(Failure.text(cause));
     }
 }

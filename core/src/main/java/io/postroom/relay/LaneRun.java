@@ -2,6 +2,8 @@ package io.postroom.relay;
 
 import io.postroom.postgres.DatabaseException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,6 +23,8 @@ final class LaneRun {
     private volatile long drainUntilNanos;
     private volatile boolean abandoned;
     private volatile @Nullable Thread thread;
+    /** Only the heartbeat's thread uses it. */
+    private final List<Thread> hung = new ArrayList<>();
 
     /** {@code ended} is told once whether the lease was lost. */
     LaneRun(Lane lane, RelaySettings settings, Consumer<Boolean> ended) {
@@ -34,8 +38,42 @@ final class LaneRun {
     }
 
     void start() {
-        RelayTable.Held held = lane.held();
-        thread = Threads.start("postroom-lane-" + held.subscription() + "-" + held.lane(), this::run);
+        thread = Threads.start(threadName(), this::run);
+    }
+
+    /** Lets another thread go on with a lane whose own hangs in the sink, over the deadline. For the thread of the heartbeat. */
+    void watch() {
+        Thread hanging = thread;
+        Slot slot = lane.sending().inHand();
+        if (hanging == null || slot == null || draining || isYoung(slot)) {
+            return;
+        }
+        hung.removeIf(each -> !each.isAlive());
+        if (hung.size() >= RelaySettings.HUNG_MAX) {
+            LOG.error(
+                    "lane {} of subscription {} waits: {} of its threads hang in the sink",
+                    lane.held().lane(),
+                    lane.held().subscription(),
+                    hung.size() + 1);
+            return;
+        }
+        if (lane.sending().wrest(slot)) {
+            hung.add(hanging);
+            thread = Threads.start(threadName(), () -> {
+                lane.succeed(slot);
+                run();
+            });
+            // Most of what blocks ends by this; what it returns or throws is of no interest any more.
+            hanging.interrupt();
+        }
+    }
+
+    private boolean isYoung(Slot slot) {
+        return System.nanoTime() - slot.sentNanos() < lane.deadline().toNanos();
+    }
+
+    private String threadName() {
+        return "postroom-lane-" + lane.held().subscription() + "-" + lane.held().lane();
     }
 
     /** Asks the lane to finish what is on its way and give itself back; a sink that does not answer in time is not awaited. */
@@ -96,6 +134,7 @@ final class LaneRun {
     /** Gives the lane back on the caller's thread. */
     void finish() {
         boolean lost = false;
+        lane.leave();
         try {
             lane.release();
         } catch (LostLeaseException e) {
@@ -114,6 +153,7 @@ final class LaneRun {
     /** Ends when the lane is drained or its lease lost; trouble with the database makes it wait. */
     private void run() {
         boolean lost = false;
+        boolean superseded = false;
         int failures = 0;
         try {
             while (!abandoned) {
@@ -149,6 +189,8 @@ final class LaneRun {
         } catch (LostLeaseException e) {
             lost = true;
             LOG.warn(e.getMessage());
+        } catch (LaneSends.SupersededException e) {
+            superseded = true;
         } catch (RuntimeException | Error e) {
             LOG.error(
                     "lane {} of subscription {} broke; it is given back and taken again from where it was settled",
@@ -159,8 +201,9 @@ final class LaneRun {
             await(settings.backoff().after(BROKEN_FAILURES).toNanos());
         } finally {
             if (lost) {
+                lane.leave();
                 ended.accept(true);
-            } else {
+            } else if (!superseded) {
                 finish();
             }
         }

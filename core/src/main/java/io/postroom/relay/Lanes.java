@@ -7,8 +7,11 @@ import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +29,8 @@ final class Lanes {
     /** How long a lane that is asked to end may take to settle and give itself back. */
     private static final long GIVE_BACK_NANOS = 2_000_000_000L;
 
+    private static final long WATCH_NANOS_MIN = 10_000_000L;
+
     private final UUID relayId;
     private final Map<String, Relay.Target> targets;
     private final Lane.Surroundings surroundings;
@@ -34,6 +39,7 @@ final class Lanes {
     private final RelaySettings settings;
     private final Telemetry telemetry;
     private final Map<Place, LaneRun> running = new ConcurrentHashMap<>();
+    private final Set<String> shown = new HashSet<>();
     private final Signal signal = new Signal();
     private volatile boolean stopping;
     private volatile boolean hasOthers;
@@ -67,6 +73,14 @@ final class Lanes {
         running.values().forEach(run -> run.lane().signal().raise());
     }
 
+    /** Looks for deliveries in every lane: others may have changed them. */
+    void look() {
+        running.values().forEach(run -> {
+            run.lane().look();
+            run.lane().signal().raise();
+        });
+    }
+
     /** One beat: renews, takes, gives back. */
     synchronized void balance() {
         long asked = System.nanoTime();
@@ -90,6 +104,7 @@ final class Lanes {
             table.notifyOthers(tx, Listener.channel(database), Listener.LANES);
         }
         reportLag(tx);
+        showCircuits(tx);
     }
 
     /** Another relay came, went or gave lanes back: do not wait for the next beat. */
@@ -142,13 +157,15 @@ final class Lanes {
     private void run() {
         while (!stopping || !running.isEmpty()) {
             try {
-                signal.await(
+                signal.await(Math.min(
                         failing
                                 ? settings.heartbeat().toNanos() / 4
-                                : settings.heartbeat().toNanos());
+                                : settings.heartbeat().toNanos(),
+                        watchNanos()));
                 if (stopping && running.isEmpty()) {
                     return;
                 }
+                running.values().forEach(LaneRun::watch);
                 balance();
                 if (failing) {
                     failing = false;
@@ -168,6 +185,18 @@ final class Lanes {
                 return;
             }
         }
+    }
+
+    /** A quarter of the shortest deadline: whoever hangs is found soon after it. */
+    private long watchNanos() {
+        return Math.max(
+                targets.values().stream()
+                                .mapToLong(target ->
+                                        target.subscription().deadline().toNanos())
+                                .min()
+                                .orElse(Long.MAX_VALUE)
+                        / 4,
+                WATCH_NANOS_MIN);
     }
 
     /** Lanes that were not renewed, or are not where this relay left them, are no longer ours. */
@@ -247,6 +276,22 @@ final class Lanes {
     private void reportLag(Connection tx) {
         for (Lag lag : table.lag(tx, targets.keySet())) {
             telemetry.lag(lag.subscription(), lag.messages(), lag.age());
+        }
+    }
+
+    /** Lets everybody see which destinations take nothing. */
+    private void showCircuits(Connection tx) {
+        for (Relay.Target target : targets.values()) {
+            String name = target.subscription().name();
+            Optional<Circuit.View> open = target.circuit().view();
+            if (open.isPresent()) {
+                table.showCircuit(tx, name, relayId, open.get());
+                telemetry.circuit(name, true);
+                shown.add(name);
+            } else if (shown.remove(name)) {
+                table.hideCircuit(tx, name, relayId);
+                telemetry.circuit(name, false);
+            }
         }
     }
 

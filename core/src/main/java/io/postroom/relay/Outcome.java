@@ -1,5 +1,6 @@
 package io.postroom.relay;
 
+import io.postroom.retry.Fault;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
@@ -9,31 +10,49 @@ import org.jspecify.annotations.Nullable;
  * What became of one attempt to send one message.
  *
  * <p>A sink tells the fault of a message from its own: {@link Retry} and {@link Rejected} speak of the message,
- * {@link Unavailable} of the sink. Reasons are shown to operators, so they carry no payload and no secret.
+ * {@link Unavailable} of the sink. Faults are shown to operators, so they carry no payload and no secret; their error class is what
+ * a {@link io.postroom.retry.RetryPolicy} can react to.
  */
 public sealed interface Outcome {
+    /**
+     * The error class of an attempt that was given no answer in time. Whose fault that is depends on what else the destination
+     * answered meanwhile: it counts against the message only if the destination is otherwise well.
+     */
+    String TIMEOUT = "timeout";
 
     /** The sink has it for good. */
     record Accepted() implements Outcome {}
 
     /** Not this time; try this message again, after the given time if the sink named one. */
-    record Retry(String reason, @Nullable Duration after) implements Outcome {
+    record Retry(Fault fault, @Nullable Duration after) implements Outcome {
         public Retry {
-            Objects.requireNonNull(reason, "reason");
+            Objects.requireNonNull(fault, "fault");
+        }
+
+        public String reason() {
+            return fault.message();
         }
     }
 
     /** Never: trying this message again cannot help. */
-    record Rejected(String reason) implements Outcome {
+    record Rejected(Fault fault) implements Outcome {
         public Rejected {
-            Objects.requireNonNull(reason, "reason");
+            Objects.requireNonNull(fault, "fault");
+        }
+
+        public String reason() {
+            return fault.message();
         }
     }
 
     /** The sink takes no message at the moment; this one is not to blame. */
-    record Unavailable(String reason, @Nullable Duration after) implements Outcome {
+    record Unavailable(Fault fault, @Nullable Duration after) implements Outcome {
         public Unavailable {
-            Objects.requireNonNull(reason, "reason");
+            Objects.requireNonNull(fault, "fault");
+        }
+
+        public String reason() {
+            return fault.message();
         }
     }
 
@@ -47,22 +66,22 @@ public sealed interface Outcome {
     }
 
     static Outcome retry(String reason) {
-        return new Retry(reason, null);
+        return new Retry(Fault.of("retry", reason), null);
     }
 
     static Outcome retry(String reason, Duration after) {
-        return new Retry(reason, after);
+        return new Retry(Fault.of("retry", reason), after);
     }
 
     static Outcome rejected(String reason) {
-        return new Rejected(reason);
+        return new Rejected(Fault.of("rejected", reason));
     }
 
     static Outcome unavailable(String reason) {
-        return new Unavailable(reason, null);
+        return new Unavailable(Fault.of("unavailable", reason), null);
     }
 
     static Outcome unavailable(String reason, Duration after) {
-        return new Unavailable(reason, after);
+        return new Unavailable(Fault.of("unavailable", reason), after);
     }
 }

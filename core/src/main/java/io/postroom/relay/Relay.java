@@ -9,9 +9,11 @@ import io.postroom.retry.Backoff;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,20 +51,31 @@ public final class Relay implements AutoCloseable {
     private boolean closed;
 
     private Relay(Builder builder, RelaySettings settings) {
-        this.targets = Map.copyOf(builder.targets);
+        this.targets = new LinkedHashMap<>();
+        builder.deliveries.forEach((subscription, sink) -> targets.put(
+                subscription.name(),
+                new Target(subscription, sink, new Circuit(settings.backoff(), this::circuitChanged))));
         this.database = builder.database;
         this.journal = builder.journal;
         this.table = new RelayTable(database.schema());
         this.settings = settings;
         this.telemetry = builder.telemetry;
-        Lane.Surroundings surroundings = new Lane.Surroundings(id, database, journal, table, settings, telemetry);
+        Lane.Surroundings surroundings = new Lane.Surroundings(
+                id,
+                database,
+                journal,
+                table,
+                new DeliveryTable(database.schema()),
+                settings,
+                telemetry,
+                new Suspects());
         this.lanes = new Lanes(id, targets, surroundings);
         this.stamper = new Stamper(journal, settings, this::moved);
         this.listener = new Listener(database, settings, lanes::hasOthers, this::heard);
     }
 
     /** What a subscription is delivered to. */
-    record Target(Subscription subscription, Sink sink) {}
+    record Target(Subscription subscription, Sink sink, Circuit circuit) {}
 
     /** Begins to deliver, on threads of its own. Throws if the database cannot be used as it is; later trouble is retried. */
     public synchronized void start() {
@@ -138,8 +151,15 @@ public final class Relay implements AutoCloseable {
         LOG.info("relay {} ({}) stopped", settings.name(), id);
     }
 
+    /** A destination went away or came back: lanes that wait for it go on, and operators see it. */
+    private void circuitChanged() {
+        lanes.wake();
+        lanes.balanceSoon();
+    }
+
     private void heard(String what) {
         if (what.equals(Listener.LANES)) {
+            lanes.look();
             lanes.balanceSoon();
         } else {
             stamper.nudge();
@@ -188,13 +208,19 @@ public final class Relay implements AutoCloseable {
     }
 
     private static void requireSame(RelayTable.Stored stored, Subscription subscription) {
-        if (stored.lanes() != subscription.lanes()
-                || !stored.ordering().equals(subscription.order().word())) {
+        if (!stored.ordering().equals(subscription.order().word())) {
             throw new PostroomException(
                     "subscription.differs",
-                    "could not serve subscription " + subscription.name() + ": it was made with " + stored.lanes()
-                            + " lanes and order " + stored.ordering() + ", this relay says " + subscription.lanes()
-                            + " lanes and order " + subscription.order().word() + "; use the former, or another name");
+                    "could not serve subscription " + subscription.name() + ": it was made with order "
+                            + stored.ordering() + ", this relay says order "
+                            + subscription.order().word() + "; use the former, or another name");
+        }
+        if (stored.lanes() != subscription.lanes()) {
+            LOG.info(
+                    "subscription {} has {} lanes; the {} this relay says are for when it is first made",
+                    subscription.name(),
+                    stored.lanes(),
+                    subscription.lanes());
         }
     }
 
@@ -203,7 +229,8 @@ public final class Relay implements AutoCloseable {
         private final Database database;
         private final Journal journal;
         private final Telemetry telemetry;
-        private final Map<String, Target> targets = new LinkedHashMap<>();
+        private final Map<Subscription, Sink> deliveries = new LinkedHashMap<>();
+        private final Set<String> names = new HashSet<>();
         private final List<String> problems = new ArrayList<>();
         private String name = "relay";
         private Duration lease = Duration.ofSeconds(15);
@@ -211,8 +238,8 @@ public final class Relay implements AutoCloseable {
         private Duration pollMin = Duration.ofMillis(2);
         private Duration pollMax = Duration.ofMillis(200);
         private Duration stopGrace = Duration.ofSeconds(10);
-        private Duration retryFirst = Duration.ofMillis(100);
-        private Duration retryLongest = Duration.ofSeconds(30);
+        private Duration probeFirst = Duration.ofMillis(100);
+        private Duration probeLongest = Duration.ofSeconds(30);
         private int batchMessages = 1_000;
         private long batchBytes = 1_048_576;
 
@@ -224,7 +251,8 @@ public final class Relay implements AutoCloseable {
 
         /** Delivers a subscription to a sink. The sink is closed by whoever made it, after the relay. */
         public Builder deliver(Subscription subscription, Sink sink) {
-            if (targets.put(subscription.name(), new Target(subscription, sink)) != null) {
+            deliveries.put(subscription, sink);
+            if (!names.add(subscription.name())) {
                 problems.add("subscription " + subscription.name() + " is there twice");
             }
             return this;
@@ -266,10 +294,13 @@ public final class Relay implements AutoCloseable {
             return this;
         }
 
-        /** The wait before a failed message is tried again, doubling from the first to the longest. */
-        public Builder retry(Duration first, Duration longest) {
-            this.retryFirst = first;
-            this.retryLongest = longest;
+        /**
+         * How long a destination that takes nothing is left alone before one message goes as a probe, doubling from the first wait
+         * to the longest; 100 ms to 30 s unless given.
+         */
+        public Builder probe(Duration first, Duration longest) {
+            this.probeFirst = first;
+            this.probeLongest = longest;
             return this;
         }
 
@@ -281,7 +312,7 @@ public final class Relay implements AutoCloseable {
         }
 
         public Relay build() {
-            check(!targets.isEmpty(), "there is no subscription; add one with deliver or handle");
+            check(!deliveries.isEmpty(), "there is no subscription; add one with deliver or handle");
             check(!name.isBlank() && name.length() <= 200, "name is '" + name + "', it must be 1 to 200 characters");
             check(
                     within(lease, Duration.ofMillis(100), Duration.ofHours(1)),
@@ -299,8 +330,8 @@ public final class Relay implements AutoCloseable {
                     within(stopGrace, Duration.ZERO, Duration.ofHours(1)),
                     "stop grace is " + stopGrace + ", the range is 0 to 1 h");
             check(
-                    within(retryFirst, Duration.ofMillis(1), retryLongest),
-                    "first retry is after " + retryFirst + ", the range is 1 ms to the longest");
+                    within(probeFirst, Duration.ofMillis(1), probeLongest),
+                    "first probe is after " + probeFirst + ", the range is 1 ms to the longest");
             check(
                     batchMessages >= 1 && batchMessages <= 10_000,
                     "batch is " + batchMessages + " messages, the range is 1 to 10000");
@@ -322,7 +353,7 @@ public final class Relay implements AutoCloseable {
                             stopGrace,
                             batchMessages,
                             batchBytes,
-                            new Backoff(retryFirst, retryLongest)));
+                            new Backoff(probeFirst, probeLongest)));
         }
 
         private void check(boolean holds, String problem) {

@@ -23,6 +23,24 @@ record RelaySettings(
     /** However long a sink asks to be left alone, it is asked again after this time. */
     static final Duration PAUSE_MAX = Duration.ofHours(1);
 
+    /** How many messages are noted before they are sent, where the last relay may have died of one of them. */
+    static final int CAUTIOUS_BATCH = 100;
+
+    /** After this time without an answer a message is noted among the deliveries, and the position passes it. */
+    static final Duration SLOW = Duration.ofSeconds(1);
+
+    /** How many deliveries a lane has claimed at once. */
+    static final int CLAIM_MAX = 200;
+
+    /** How often a lane asks whether it may send a message that a relay may have died of. */
+    static final Duration SUSPECT_PAUSE = Duration.ofMillis(50);
+
+    /** How much later than the probe a message goes that was given no answer: another one is to be the probe. */
+    static final Duration STAND_ASIDE = Duration.ofSeconds(1);
+
+    /** How many threads of a lane may hang in its sink before it waits for one of them. */
+    static final int HUNG_MAX = 8;
+
     /** A third of the lease: two beats may be missed before anybody takes over. */
     Duration heartbeat() {
         return lease.dividedBy(3);

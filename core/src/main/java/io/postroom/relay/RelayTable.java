@@ -7,7 +7,9 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Subscriptions, lanes and relays as a relay sees them: one method per statement, no decisions. */
 final class RelayTable {
@@ -23,6 +25,12 @@ final class RelayTable {
     private final Sql lag;
     private final Sql countRelays;
     private final Sql notifyOthers;
+    private final Sql lockLane;
+    private final Sql lanePlan;
+    private final Sql recordLane;
+    private final Sql endReplay;
+    private final Sql showCircuit;
+    private final Sql hideCircuit;
 
     RelayTable(Schema schema) {
         subscribe = schema.sql(RelayTable.class, "subscribe.sql");
@@ -37,6 +45,12 @@ final class RelayTable {
         lag = schema.sql(RelayTable.class, "lag.sql");
         countRelays = schema.sql(RelayTable.class, "count_relays.sql");
         notifyOthers = schema.sql(RelayTable.class, "notify.sql");
+        lockLane = schema.sql(RelayTable.class, "lock_lane.sql");
+        lanePlan = schema.sql(RelayTable.class, "lane_plan.sql");
+        recordLane = schema.sql(RelayTable.class, "record_lane.sql");
+        endReplay = schema.sql(RelayTable.class, "end_replay.sql");
+        showCircuit = schema.sql(RelayTable.class, "show_circuit.sql");
+        hideCircuit = schema.sql(RelayTable.class, "hide_circuit.sql");
     }
 
     /** What is stored of a subscription that may have been there before. */
@@ -55,7 +69,19 @@ final class RelayTable {
     record Settlement(long position, long settled, long attempted, String timeline) {}
 
     /** A lane just taken. */
-    record Taken(int lane, long position, long fence, boolean takeover, String timeline) {}
+    record Taken(int lane, long position, long fence, boolean unclean, boolean takeover, String timeline) {}
+
+    /** A lane that is locked for the rest of a transaction. */
+    record Locked(long position, long recorded) {}
+
+    /** What a relay must know of a lane it has taken. */
+    record Plan(
+            int lanes,
+            List<Long> formerPositions,
+            long recorded,
+            @Nullable Long replayTo,
+            @Nullable Long resumeAt,
+            @Nullable Double replayRate) {}
 
     /** How a subscription's lanes are to be shared. */
     record Share(String subscription, int lanes, int relays, int rank) {
@@ -77,6 +103,8 @@ final class RelayTable {
                 .set("aggregate_types", filter.aggregateTypesOrNull())
                 .set("event_types", filter.eventTypesOrNull())
                 .set("tenants", filter.tenantsOrNull())
+                .set("on_burial", subscription.onBurial().word())
+                .set("retry", subscription.retry().describe())
                 .one(row -> new Stored(row.getInt(1), row.getString(2)));
     }
 
@@ -125,8 +153,13 @@ final class RelayTable {
                 .set("held", held.toArray(Integer[]::new))
                 .set("limit", limit)
                 .set("lease", lease)
-                .list(row ->
-                        new Taken(row.getInt(1), row.getLong(2), row.getLong(3), row.getBoolean(4), row.getString(5)));
+                .list(row -> new Taken(
+                        row.getInt(1),
+                        row.getLong(2),
+                        row.getLong(3),
+                        row.getBoolean(4),
+                        row.getBoolean(5),
+                        row.getString(6)));
     }
 
     boolean settle(Connection tx, UUID relayId, Held lane, Settlement settlement) {
@@ -141,6 +174,72 @@ final class RelayTable {
                         .set("timeline", settlement.timeline())
                         .update()
                 == 1;
+    }
+
+    Optional<Locked> lock(Connection tx, UUID relayId, Held lane, String timeline, Duration patience) {
+        return lockLane.on(tx)
+                .set("subscription", lane.subscription())
+                .set("lane", lane.lane())
+                .set("relay_id", relayId)
+                .set("fence", lane.fence())
+                .set("timeline", timeline)
+                .set("patience", Long.toString(patience.toMillis()))
+                .first(row -> new Locked(row.getLong(1), row.getLong(2)));
+    }
+
+    Plan plan(Connection tx, Held lane) {
+        return lanePlan.on(tx)
+                .set("subscription", lane.subscription())
+                .set("lane", lane.lane())
+                .one(row -> {
+                    java.sql.Array former = row.getArray(2);
+                    return new Plan(
+                            row.getInt(1),
+                            former == null ? List.of() : List.of((Long[]) former.getArray()),
+                            row.getLong(3),
+                            row.getObject(4, Long.class),
+                            row.getObject(5, Long.class),
+                            row.getObject(6, Double.class));
+                });
+    }
+
+    void record(Connection tx, Held lane, long position, long recorded) {
+        recordLane
+                .on(tx)
+                .set("subscription", lane.subscription())
+                .set("lane", lane.lane())
+                .set("position", position)
+                .set("recorded", recorded)
+                .update();
+    }
+
+    boolean endReplay(Connection tx, Held lane) {
+        return endReplay
+                        .on(tx)
+                        .set("subscription", lane.subscription())
+                        .set("lane", lane.lane())
+                        .update()
+                == 1;
+    }
+
+    void showCircuit(Connection tx, String subscription, UUID relayId, Circuit.View circuit) {
+        showCircuit
+                .on(tx)
+                .set("subscription", subscription)
+                .set("relay_id", relayId)
+                .set("wait", circuit.probeIn())
+                .set("failures", circuit.failures())
+                .set("error_class", circuit.fault().errorClass())
+                .set("error", circuit.fault().message())
+                .update();
+    }
+
+    void hideCircuit(Connection tx, String subscription, UUID relayId) {
+        hideCircuit
+                .on(tx)
+                .set("subscription", subscription)
+                .set("relay_id", relayId)
+                .update();
     }
 
     boolean release(Connection tx, UUID relayId, Held lane) {

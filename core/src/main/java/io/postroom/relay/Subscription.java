@@ -2,6 +2,8 @@ package io.postroom.relay;
 
 import io.postroom.PostroomException;
 import io.postroom.journal.Filter;
+import io.postroom.retry.RetryPolicy;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -10,10 +12,20 @@ import java.util.regex.Pattern;
 /**
  * Who wants which messages. It is durable: its lanes remember how far they are, over restarts and on whichever relay.
  *
- * <p>The number of lanes and the order are fixed when it is first made; the filter may change with a release.
+ * <p>The order is fixed when it is first made, and so is the number of lanes, which operators may change; everything else may
+ * change with a release.
  */
-public record Subscription(String name, int lanes, Order order, Filter filter, Start start) {
+public record Subscription(
+        String name,
+        int lanes,
+        Order order,
+        Filter filter,
+        Start start,
+        RetryPolicy retry,
+        OnBurial onBurial,
+        Duration deadline) {
     public static final int LANES_MAX = 256;
+    public static final Duration DEADLINE_MAX = Duration.ofDays(1);
 
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_.-]{0,99}");
 
@@ -25,6 +37,12 @@ public record Subscription(String name, int lanes, Order order, Filter filter, S
         }
         if (lanes < 1 || lanes > LANES_MAX) {
             problems.add("lanes is " + lanes + ", the range is 1 to " + LANES_MAX);
+        }
+        if (onBurial == OnBurial.HOLD && order == Order.NONE) {
+            problems.add("on burial is hold, which needs order key: without order there is nothing to hold");
+        }
+        if (deadline.compareTo(Duration.ofMillis(1)) < 0 || deadline.compareTo(DEADLINE_MAX) > 0) {
+            problems.add("deadline is " + deadline + ", the range is 1 ms to 1 day");
         }
         if (!problems.isEmpty()) {
             throw new PostroomException(
@@ -45,6 +63,9 @@ public record Subscription(String name, int lanes, Order order, Filter filter, S
         private Set<String> eventTypes = Set.of();
         private Set<String> tenants = Set.of();
         private Start start = Start.beginning();
+        private RetryPolicy retry = RetryPolicy.STANDARD;
+        private OnBurial onBurial = OnBurial.CONTINUE;
+        private Duration deadline = Duration.ofMinutes(5);
 
         private Builder(String name) {
             this.name = name;
@@ -82,8 +103,34 @@ public record Subscription(String name, int lanes, Order order, Filter filter, S
             return this;
         }
 
+        /** When a message that failed is tried again, and when it is given up; {@link RetryPolicy#STANDARD} unless given. */
+        public Builder retry(RetryPolicy retry) {
+            this.retry = retry;
+            return this;
+        }
+
+        /** What becomes of the key of a message that was given up; it goes on unless given. */
+        public Builder onBurial(OnBurial onBurial) {
+            this.onBurial = onBurial;
+            return this;
+        }
+
+        /** How long the sink may take to answer for a message before the attempt counts as failed; 5 minutes unless given. */
+        public Builder deadline(Duration deadline) {
+            this.deadline = deadline;
+            return this;
+        }
+
         public Subscription build() {
-            return new Subscription(name, lanes, order, new Filter(aggregateTypes, eventTypes, tenants), start);
+            return new Subscription(
+                    name,
+                    lanes,
+                    order,
+                    new Filter(aggregateTypes, eventTypes, tenants),
+                    start,
+                    retry,
+                    onBurial,
+                    deadline);
         }
     }
 }

@@ -1,20 +1,22 @@
 package io.postroom.relay;
 
-import io.postroom.message.Envelope;
-import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
-import org.jspecify.annotations.Nullable;
+import java.util.List;
 
 /**
  * The messages of one lane between its settled position and where it has read to, in order of position.
  *
- * <p>Accepted messages leave memory at once; their slots stay until all before them are accepted, so that only a finished prefix
- * is ever settled. For the lane's thread only.
+ * <p>Messages leave memory when they are done; their slots stay until all before them are done, so that only a finished prefix is
+ * ever settled. For the lane's thread only.
  */
 final class Window {
     /** What a small message takes beside its payload: objects, names, its place in queues. */
     private static final int OVERHEAD_BYTES = 512;
+
+    /** How many slow messages are noted at once. */
+    private static final int SLOW_MAX = 1_000;
 
     private final Deque<Slot> slots = new ArrayDeque<>();
     private long settled;
@@ -26,75 +28,14 @@ final class Window {
         readTo = position;
     }
 
-    /** A message's place in the window. */
-    static final class Slot {
-        /** No wait is set for longer; what is left of it then begins anew. */
-        private static final Duration WAIT_MAX = Duration.ofHours(1);
-
-        private final long position;
-        private final long bytes;
-        private @Nullable Envelope envelope;
-        private long dueNanos;
-        private Duration rest = Duration.ZERO;
-
-        Slot(Envelope envelope, long bytes) {
-            this.position = envelope.position();
-            this.envelope = envelope;
-            this.bytes = bytes;
-        }
-
-        Envelope envelope() {
-            if (envelope == null) {
-                throw new IllegalStateException("position " + position + " was accepted already");
-            }
-            return envelope;
-        }
-
-        /** The next attempt is another one. */
-        void tryAgain() {
-            envelope = envelope().again();
-        }
-
-        /** Not before this time has passed, however long it is. */
-        void waitFor(Duration wait) {
-            boolean tooLong = wait.compareTo(WAIT_MAX) > 0;
-            rest = tooLong ? wait.minus(WAIT_MAX) : Duration.ZERO;
-            dueNanos = System.nanoTime() + (tooLong ? WAIT_MAX : wait).toNanos();
-        }
-
-        /** How long it must still wait; zero or less when it is due. */
-        long waitNanos() {
-            return dueNanos - System.nanoTime();
-        }
-
-        /** Whether the wait is over; if there is more of it, that begins. */
-        boolean isDue() {
-            if (waitNanos() > 0) {
-                return false;
-            }
-            if (rest.isZero()) {
-                return true;
-            }
-            waitFor(rest);
-            return false;
-        }
-
-        /** Orders by due time; nanoTime may wrap, so only differences count. */
-        static int compareDue(Slot one, Slot other) {
-            return Long.compare(one.dueNanos - other.dueNanos, 0);
-        }
-    }
-
-    Slot add(Envelope envelope, long payloadBytes) {
-        Slot slot = new Slot(envelope, payloadBytes + OVERHEAD_BYTES);
+    void add(Slot slot) {
         slots.addLast(slot);
-        bytes += slot.bytes;
-        return slot;
+        bytes += weight(slot);
     }
 
-    void accepted(Slot slot) {
-        slot.envelope = null;
-        bytes -= slot.bytes;
+    /** The slot's message has left memory. */
+    void done(Slot slot) {
+        bytes -= weight(slot);
     }
 
     /** Everything up to here is in the window or not of this lane. */
@@ -102,10 +43,25 @@ final class Window {
         readTo = position;
     }
 
-    /** The position up to which everything is accepted. */
+    /** Of the messages that hold the position back, those that have been on their way since before a time. */
+    List<Slot> slow(long sinceNanos) {
+        List<Slot> slow = new ArrayList<>(0);
+        for (Slot slot : slots) {
+            if (slot.isPassable()) {
+                continue;
+            }
+            if (slot.state() != Slot.State.FLYING || slot.sentNanos() - sinceNanos > 0 || slow.size() >= SLOW_MAX) {
+                break;
+            }
+            slow.add(slot);
+        }
+        return slow;
+    }
+
+    /** The position up to which everything is done, or has a delivery. */
     long finished() {
-        for (Slot first = slots.peekFirst(); first != null && first.envelope == null; first = slots.peekFirst()) {
-            settled = first.position;
+        for (Slot first = slots.peekFirst(); first != null && first.isPassable(); first = slots.peekFirst()) {
+            settled = first.position();
             slots.removeFirst();
         }
         return slots.isEmpty() ? readTo : settled;
@@ -117,5 +73,9 @@ final class Window {
 
     long bytes() {
         return bytes;
+    }
+
+    private static long weight(Slot slot) {
+        return slot.id().bytes() + (long) OVERHEAD_BYTES;
     }
 }

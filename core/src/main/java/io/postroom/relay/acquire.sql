@@ -6,6 +6,10 @@ with free as materialized (
     select subscription, lane, owner
     from /*schema*/lane
     where subscription = :subscription and lane <> all (:held)
+      and exists (
+          select from /*schema*/subscription
+          where name = :subscription and paused_at is null and lanes_wanted is null
+      )
       and (owner is null or owner = :relay_id or leased_until < clock_timestamp())
     order by lane
     limit :limit
@@ -15,5 +19,6 @@ update /*schema*/lane as lane
 set owner = :relay_id, leased_until = clock_timestamp() + make_interval(secs => :lease), fence = lane.fence + 1
 from free
 where lane.subscription = free.subscription and lane.lane = free.lane
-returning lane.lane, lane.position, lane.fence, free.owner is not null and free.owner <> :relay_id as takeover,
+returning lane.lane, lane.position, lane.fence, free.owner is not null as unclean,
+          free.owner is not null and free.owner <> :relay_id as takeover,
           left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) as timeline

@@ -1,7 +1,9 @@
--- Make a subscription, or bring the filter of an existing one up to date; its lanes and order stay as they are.
+-- Make a subscription, or bring what a release may change of an existing one up to date; its lanes and order stay as they are.
 --   :name text   :lanes int   :ordering text   :aggregate_types text[]?   :event_types text[]?   :tenants text[]?
-insert into /*schema*/subscription as existing (name, lanes, ordering, aggregate_types, event_types, tenants)
-values (:name, :lanes, :ordering, :aggregate_types, :event_types, :tenants)
+--   :on_burial text   :retry text
+insert into /*schema*/subscription as existing (name, lanes, ordering, aggregate_types, event_types, tenants, on_burial, retry)
+values (:name, :lanes, :ordering, :aggregate_types, :event_types, :tenants, :on_burial, :retry)
 on conflict (name) do update
-    set aggregate_types = excluded.aggregate_types, event_types = excluded.event_types, tenants = excluded.tenants
+    set aggregate_types = excluded.aggregate_types, event_types = excluded.event_types, tenants = excluded.tenants,
+        on_burial = excluded.on_burial, retry = excluded.retry
 returning existing.lanes, existing.ordering

@@ -27,6 +27,12 @@ public interface Telemetry {
     /** One attempt failed; {@code reason} is one of a few words: retry, rejected, unavailable. */
     default void failed(String subscription, String eventType, String reason) {}
 
+    /** A message was given up; {@code cause} is one of a few words: rejected, exhausted, crashed. */
+    default void buried(String subscription, String cause) {}
+
+    /** A destination takes nothing, or takes messages again. */
+    default void circuit(String subscription, boolean open) {}
+
     /** A lane's position was written. */
     default void settled(String subscription, int lane, long position) {}
 

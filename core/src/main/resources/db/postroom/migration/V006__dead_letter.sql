@@ -46,11 +46,15 @@ create table /*schema*/dead_letter (
 );
 -- One open dead letter for a message of a subscription.
 create unique index dead_letter_open on /*schema*/dead_letter (source, owner, position) where resolution is null;
--- The list of open ones: newest last, by owner; and the groups.
+-- The list of open ones, by owner; and the groups.
 create index dead_letter_list on /*schema*/dead_letter (owner, id) where resolution is null;
 create index dead_letter_group on /*schema*/dead_letter (owner, fingerprint, event_type) where resolution is null;
 create index dead_letter_key on /*schema*/dead_letter (owner, key_hash, position) where resolution is null;
+-- What a relay that takes a lane must not send again, though it lies beyond the lane's position.
+create index dead_letter_position on /*schema*/dead_letter (owner, position);
 create index dead_letter_message on /*schema*/dead_letter (message_id);
+-- What a redrive has done: whether its canary lives.
+create index dead_letter_redrive on /*schema*/dead_letter (redrive, id) where redrive is not null;
 
 -- A redrive or discard of many: what was asked for, how far it is. Whoever steps it locks its row; a step that dies leaves nothing.
 create table /*schema*/redrive (
@@ -58,7 +62,8 @@ create table /*schema*/redrive (
     id         uuid        not null primary key,
     action     text        not null,
     filter     jsonb       not null,
-    patch      jsonb,
+    -- json: the order of names in what it adds is kept.
+    patch      json,
     actor      text        not null,
     reason     text        not null,
     -- Dead letters buried later are not meant.
@@ -73,8 +78,12 @@ create table /*schema*/redrive (
     reached    bigint      not null default 0,
     done       bigint      not null default 0,
     skipped    bigint      not null default 0,
+    -- Why, and how many each.
+    skips      jsonb       not null default '{}',
     created_at timestamptz not null default clock_timestamp(),
     began_at   timestamptz,
+    -- Up to when its rate is used up; it may lie ahead.
+    paced_to   timestamptz,
     canary_at  timestamptz,
     ended_at   timestamptz,
     -- Why it ended, where that is not plain.
@@ -84,6 +93,8 @@ create table /*schema*/redrive (
     constraint redrive_ended check ((state in ('done', 'cancelled', 'stopped')) = (ended_at is not null)),
     constraint redrive_rate check (rate > 0),
     constraint redrive_canary check (canary > 0),
+    constraint redrive_discards_whole check (action = 'redrive' or patch is null and canary is null),
+    constraint redrive_actor check (length(actor) between 1 and 200),
     constraint redrive_reason check (length(reason) between 1 and 1000)
 );
 create index redrive_running on /*schema*/redrive (created_at) where ended_at is null;

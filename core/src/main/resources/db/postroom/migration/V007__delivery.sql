@@ -24,6 +24,8 @@ alter table /*schema*/subscription
     add constraint subscription_replay_rate check (replay_rate > 0);
 
 alter table /*schema*/lane
+    -- Counts what was written here beside the position, so that a commit whose answer was lost is not done again.
+    add column recorded  bigint not null default 0,
     -- While the position is below this, messages are replayed; then the lane goes on where it was before.
     add column replay_to bigint,
     add column resume_at bigint,
@@ -63,7 +65,7 @@ create table /*schema*/delivery (
     constraint delivery_sending check ((state = 'sending') = (sending_since is not null and sending_by is not null)),
     constraint delivery_held check (state <> 'held' or dead_letter is not null)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
-create index delivery_due on /*schema*/delivery (subscription, lane, due_at) where due_at is not null;
+create index delivery_due on /*schema*/delivery (subscription, lane, due_at, position) where due_at is not null;
 create index delivery_key on /*schema*/delivery (subscription, key_hash, position);
 create index delivery_sending on /*schema*/delivery (subscription, lane) where state in ('sending', 'unreadable');
 create index delivery_outbox_day on /*schema*/delivery (outbox_day);

@@ -197,7 +197,7 @@ final class RelayFile implements AutoCloseable {
                 .settleInterval(settings.settleInterval)
                 .poll(settings.pollMin, settings.pollMax)
                 .stopGrace(settings.stopGrace)
-                .retry(settings.retryFirst, settings.retryLongest)
+                .probe(settings.retryFirst, settings.retryLongest)
                 .batch(settings.batchSize, settings.batchBytes);
         deliveries.forEach(delivery -> builder.deliver(delivery.subscription(), delivery.sink()));
         try {

@@ -39,7 +39,7 @@ class KafkaRelayTest {
                     Relay relay = database.postroom()
                             .relay()
                             .deliver(Subscription.named("kafka").lanes(3).build(), sink)
-                            .retry(Duration.ofMillis(50), Duration.ofMillis(500))
+                            .probe(Duration.ofMillis(50), Duration.ofMillis(500))
                             .build()) {
                 relay.start();
                 for (int round = 1; round <= ROUNDS; round++) {

@@ -11,9 +11,10 @@ record Report(Verdict verdict, String reason, @Nullable Duration after) {
     Outcome outcome() {
         return switch (verdict) {
             case ACCEPTED -> Outcome.accepted();
-            case RETRY -> new Outcome.Retry(reason, after);
+            case RETRY -> after == null ? Outcome.retry(reason) : Outcome.retry(reason, after);
             case REJECTED -> Outcome.rejected(reason);
-            case UNAVAILABLE, DISABLE -> new Outcome.Unavailable(reason, after);
+            case UNAVAILABLE, DISABLE -> 
+                after == null ? Outcome.unavailable(reason) : Outcome.unavailable(reason, after);
         };
     }
 }

@@ -1,0 +1,124 @@
+package io.postroom.relay;
+
+import io.postroom.retry.Backoff;
+import io.postroom.retry.Fault;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a destination takes messages, as this relay sees it: shared by the lanes that send to it.
+ *
+ * <p>Closed, all flows. When a sink says that it is unavailable the circuit opens: nothing is sent for a while, then one message of
+ * one lane goes as a probe. If the destination answers for itself, whatever it answers, all flows again; if not, the next wait is
+ * longer. Safe for use by many threads.
+ */
+final class Circuit {
+    private final Backoff backoff;
+    private final Runnable changed;
+    private volatile boolean closed = true;
+    private volatile long answeredNanos = System.nanoTime();
+    private int failures;
+    private long probeAtNanos;
+    private @Nullable Object prober;
+    private boolean probeSent;
+    private @Nullable Fault fault;
+
+    /** {@code changed} runs when the circuit opens or closes, or the next probe moves. */
+    Circuit(Backoff backoff, Runnable changed) {
+        this.backoff = backoff;
+        this.changed = changed;
+    }
+
+    /** What operators see of an open circuit. */
+    record View(int failures, Duration probeIn, Fault fault) {}
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Whether this lane may send one message now, to find out how the destination is. */
+    synchronized boolean mayProbe(Object lane) {
+        return !closed && !probeSent && (prober == null || prober == lane) && probeAtNanos - System.nanoTime() <= 0;
+    }
+
+    /** The lane sends a probe now. */
+    synchronized void probing(Object lane) {
+        prober = lane;
+        probeSent = true;
+    }
+
+    /** The lane ends; a probe of its own is not awaited. */
+    synchronized void leave(Object lane) {
+        if (prober == lane) {
+            prober = null;
+            probeSent = false;
+        }
+    }
+
+    /** How long until a probe may go. */
+    synchronized long waitNanos() {
+        return closed || probeSent ? 0 : probeAtNanos - System.nanoTime();
+    }
+
+    /** Whether a probe is on its way and its answer is awaited. */
+    synchronized boolean isProbing() {
+        return !closed && probeSent;
+    }
+
+    /** The destination has answered for itself: it accepted a message, or has something against it. */
+    void answered() {
+        answeredNanos = System.nanoTime();
+        if (!closed) {
+            close();
+        }
+    }
+
+    /** Whether the destination has answered at all since a time. */
+    boolean hasAnsweredSince(long nanos) {
+        return answeredNanos - nanos > 0;
+    }
+
+    private void close() {
+        synchronized (this) {
+            closed = true;
+            failures = 0;
+            prober = null;
+            probeSent = false;
+            fault = null;
+        }
+        changed.run();
+    }
+
+    /**
+     * The destination takes nothing. Answers of messages that were on their way when it opened, or during one probe, are one failure,
+     * not many.
+     *
+     * @return whether this was news
+     */
+    boolean unavailable(Fault cause, @Nullable Duration after, boolean byProbe) {
+        synchronized (this) {
+            if (!closed && !byProbe) {
+                return false;
+            }
+            closed = false;
+            failures++;
+            fault = cause;
+            Duration wait = after == null ? backoff.after(failures) : after;
+            Duration bounded = wait.compareTo(RelaySettings.PAUSE_MAX) > 0 ? RelaySettings.PAUSE_MAX : wait;
+            probeAtNanos = System.nanoTime() + bounded.toNanos();
+            prober = null;
+            probeSent = false;
+        }
+        changed.run();
+        return true;
+    }
+
+    synchronized Optional<View> view() {
+        Fault cause = fault;
+        return closed || cause == null
+                ? Optional.empty()
+                : Optional.of(
+                        new View(failures, Duration.ofNanos(Math.max(probeAtNanos - System.nanoTime(), 0)), cause));
+    }
+}

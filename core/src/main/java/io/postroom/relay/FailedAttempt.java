@@ -1,0 +1,96 @@
+package io.postroom.relay;
+
+import io.postroom.retry.Decision;
+import io.postroom.retry.Fault;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/** Decides what becomes of a message that was not accepted, and says so. For the lane's thread. */
+final class FailedAttempt {
+    private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
+
+    private final Lane lane;
+    private final Slot slot;
+    private final Failure failure;
+    private final Circuit circuit;
+    private final Subscription subscription;
+    private final String eventType;
+    private final String id;
+    private final int attempt;
+
+    FailedAttempt(Lane lane, Slot slot, Failure failure) {
+        this.lane = lane;
+        this.slot = slot;
+        this.failure = failure;
+        this.circuit = lane.target().circuit();
+        this.subscription = lane.target().subscription();
+        this.eventType = slot.envelope().message().eventType();
+        this.id = slot.envelope().message().id().toString();
+        this.attempt = slot.attempt();
+    }
+
+    void settle() {
+        lane.telemetry().failed(subscription.name(), eventType, failure.word());
+        Decision decision = failure.decide(subscription.retry(), attempt);
+        if (failure.isTimeout() && !isToBlame()) {
+            standAside();
+        } else if (decision instanceof Decision.Unavailable) {
+            boolean news = circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
+            // In an outage every message would say the same: the first one speaks for all.
+            log(news, "the destination takes nothing, no attempt is counted");
+            lane.putBack(slot);
+        } else {
+            if (!failure.isTimeout()) {
+                circuit.answered();
+            }
+            note();
+            decide(decision);
+        }
+    }
+
+    private void decide(Decision decision) {
+        if (decision instanceof Decision.TryAgain again) {
+            log(true, "trying again in " + again.after().toMillis() + " ms");
+            lane.keepWaiting(slot, again.after(), attempt, failure.fault());
+        } else {
+            String why = decision instanceof Decision.GiveUp over ? over.why() : "";
+            log(true, "buried: " + why);
+            LaneRecord.Cause cause = failure.isRejection() ? LaneRecord.Cause.REJECTED : LaneRecord.Cause.EXHAUSTED;
+            lane.bury(slot, cause, failure.fault());
+        }
+    }
+
+    /** A destination that answers others, or has answered since this message last hung, is well: the message is not. */
+    private boolean isToBlame() {
+        return circuit.hasAnsweredSince(slot.sentNanos()) || slot.past().hung() && !slot.isProbe();
+    }
+
+    /** Perhaps the destination hangs, perhaps this message makes it: another message is to find out. */
+    private void standAside() {
+        circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
+        log(true, "nothing else was answered meanwhile, so no attempt is counted; another message goes first");
+        Duration wait = circuit.view().map(Circuit.View::probeIn).orElse(Duration.ZERO);
+        lane.keepWaiting(slot, wait.plus(RelaySettings.STAND_ASIDE), attempt - 1, failure.fault());
+    }
+
+    private void note() {
+        Duration took = Duration.ofNanos(System.nanoTime() - slot.sentNanos());
+        lane.tried(new LaneRecord.Tried(slot.position(), attempt, took, lane.node(), failure.word(), failure.fault()));
+    }
+
+    private void log(boolean news, String next) {
+        Fault fault = failure.fault();
+        LOG.atLevel(news ? Level.WARN : Level.DEBUG)
+                .log(
+                        "could not deliver message {} at position {} to subscription {}, attempt {}: {}: {}; {}",
+                        id,
+                        slot.position(),
+                        subscription.name(),
+                        attempt,
+                        fault.errorClass(),
+                        fault.message(),
+                        next);
+    }
+}

@@ -1,0 +1,290 @@
+package io.postroom.relay;
+
+import io.postroom.postgres.Database;
+import io.postroom.retry.Decision;
+import io.postroom.retry.Fault;
+import io.postroom.telemetry.Telemetry;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a lane writes, always under its fence: each transaction first locks the lane's row and ends if it is another relay's by now.
+ * For the lane's thread; {@link #settled} may be read by others.
+ */
+final class LaneStore {
+    /** How many parked messages of one key are released at once. */
+    private static final int RUN_MAX = 100;
+
+    /** How often a message must have ended with its relay before it can be buried for that: the last time it was alone. */
+    private static final int CRASHES_MIN = 2;
+
+    private final Subscription subscription;
+    private final RelayTable.Held held;
+    private final String timeline;
+    private final UUID relayId;
+    private final String node;
+    private final Duration patience;
+    private final Database database;
+    private final RelayTable lanes;
+    private final DeliveryTable deliveries;
+    private final Telemetry telemetry;
+    private volatile long settled;
+    private long attempted;
+    private long recorded;
+    private @Nullable Sealed sealed;
+
+    LaneStore(Subscription subscription, RelayTable.Taken taken, Lane.Surroundings surroundings) {
+        this.subscription = subscription;
+        this.held = new RelayTable.Held(subscription.name(), taken.lane(), taken.fence());
+        this.timeline = taken.timeline();
+        this.relayId = surroundings.relayId();
+        this.node = surroundings.settings().name();
+        this.patience = surroundings.settings().heartbeat();
+        this.database = surroundings.database();
+        this.lanes = surroundings.table();
+        this.deliveries = surroundings.deliveries();
+        this.telemetry = surroundings.telemetry();
+        this.settled = taken.position();
+        this.attempted = taken.position();
+    }
+
+    /** What the lane finds when it begins. */
+    record Begun(RelayTable.Plan plan, List<Integer> blocked, List<Long> known) {}
+
+    /** What was written: which of the record's keys are still blocked, and how many messages were released. */
+    record Written(LaneRecord record, List<Integer> stillBlocked, int promoted) {}
+
+    /** A record on its way to the database. If its commit is not answered it is written again, and not twice. */
+    private record Sealed(LaneRecord record, long position, long number) {}
+
+    RelayTable.Held held() {
+        return held;
+    }
+
+    String timeline() {
+        return timeline;
+    }
+
+    /** The position last known to be written. */
+    long settled() {
+        return settled;
+    }
+
+    /** Takes up what an earlier relay left: attempts that ended with it, messages it could not read. */
+    Begun begin() {
+        return database.transact(tx -> {
+            long position = lock(tx).position();
+            RelayTable.Plan plan = lanes.plan(tx, held);
+            recorded = plan.recorded();
+            Set<Integer> keys = new HashSet<>(deliveries.reread(tx, held));
+            rescue(tx, keys);
+            if (subscription.order() == Order.KEY && !keys.isEmpty()) {
+                deliveries.parkBehind(tx, held.subscription(), keys);
+                deliveries.promote(tx, held.subscription(), keys, RUN_MAX);
+            }
+            List<Integer> blocked = subscription.order() == Order.KEY ? deliveries.blockedKeys(tx, held) : List.of();
+            return new Begun(plan, blocked, deliveries.knownBeyond(tx, held, position, plan));
+        });
+    }
+
+    private void rescue(Connection tx, Set<Integer> keys) {
+        LaneRecord record = new LaneRecord();
+        for (DeliveryTable.Rescued each : deliveries.rescue(tx, held)) {
+            Slot.Id id = each.row().id();
+            Slot.Past past = each.row().past();
+            Fault fault = Fault.of(
+                    "crash", "relay " + each.node() + " ended, or lost its lane, during attempt " + past.attempts());
+            keys.add(id.keyHash());
+            record.tried.add(
+                    new LaneRecord.Tried(id.position(), past.attempts(), each.took(), each.node(), "crashed", fault));
+            boolean over = past.crashes() >= CRASHES_MIN
+                    && subscription.retry().decide(fault, past.attempts(), null) instanceof Decision.GiveUp;
+            if (over) {
+                record.buried.add(new LaneRecord.Buried(id, LaneRecord.Cause.CRASHED, past.attempts(), fault));
+            }
+        }
+        write(tx, record);
+    }
+
+    /** Counts attempts among the deliveries that would else be counted nowhere: the position can pass them, and a crash is noticed. */
+    void note(List<Slot> slots) {
+        database.transact(tx -> {
+            lock(tx);
+            deliveries.beginSending(tx, held, node, slots);
+            return true;
+        });
+        slots.forEach(Slot::noted);
+    }
+
+    /** How long until a delivery is due, if there is one at all. */
+    Optional<Duration> nextDue() {
+        return database.run(tx -> deliveries.nextDue(tx, held));
+    }
+
+    /** Begins attempts of what is due, and of one suspect if that is allowed. */
+    List<DeliveryTable.Row> claim(int limit, long bytesMax, boolean suspect) {
+        return database.transact(tx -> {
+            lock(tx);
+            List<DeliveryTable.Row> rows = new ArrayList<>(deliveries.claim(tx, held, node, limit, bytesMax));
+            if (suspect) {
+                deliveries.claimSuspect(tx, held, node).ifPresent(rows::add);
+            }
+            return rows;
+        });
+    }
+
+    /** Writes a position, and nothing else. */
+    void settle(long position) {
+        if (position == settled) {
+            return;
+        }
+        RelayTable.Settlement settlement = new RelayTable.Settlement(position, settled, attempted, timeline);
+        // Remembered before it is tried: if the answer is lost, the lane may be at either.
+        attempted = position;
+        if (!database.run(tx -> lanes.settle(tx, relayId, held, settlement))) {
+            throw lost(position);
+        }
+        settled = position;
+        telemetry.settled(held.subscription(), held.lane(), position);
+    }
+
+    /** Whether a record still waits to be written. */
+    boolean isRecording() {
+        return sealed != null;
+    }
+
+    /** Takes a record; {@link #write()} writes it. */
+    void seal(LaneRecord record, long position) {
+        sealed = new Sealed(record, position, recorded + 1);
+    }
+
+    /** Writes the sealed record and its position. */
+    Written write() {
+        Sealed writing = Objects.requireNonNull(sealed, "nothing was sealed");
+        Written written = database.transact(tx -> {
+            RelayTable.Locked lane = lock(tx);
+            int promoted = 0;
+            // The commit of the last try may have come through without an answer.
+            if (lane.recorded() < writing.number()) {
+                write(tx, writing.record());
+                promoted = arrange(tx, writing.record().keys);
+                lanes.record(tx, held, writing.position(), writing.number());
+            }
+            return new Written(writing.record(), stillBlocked(tx, writing.record().keys), promoted);
+        });
+        recorded = writing.number();
+        settled = writing.position();
+        attempted = writing.position();
+        sealed = null;
+        telemetry.settled(held.subscription(), held.lane(), writing.position());
+        return written;
+    }
+
+    /** The replay is over: the lane goes on where it was before. */
+    void endReplay(long resumeAt) {
+        database.transact(tx -> {
+            lock(tx);
+            return lanes.endReplay(tx, held);
+        });
+        settled = resumeAt;
+        attempted = resumeAt;
+    }
+
+    /** Gives the lane back. */
+    void release() {
+        if (!database.run(tx -> lanes.release(tx, relayId, held))) {
+            throw new LostLeaseException(held, settled);
+        }
+    }
+
+    LostLeaseException lost(long position) {
+        telemetry.staleSettle(held.subscription(), held.lane());
+        return new LostLeaseException(held, position);
+    }
+
+    private RelayTable.Locked lock(Connection tx) {
+        RelayTable.Locked lane =
+                lanes.lock(tx, relayId, held, timeline, patience).orElseThrow(() -> lost(Math.max(settled, attempted)));
+        if (lane.position() != settled && lane.position() != attempted) {
+            throw lost(Math.max(settled, attempted));
+        }
+        return lane;
+    }
+
+    private void write(Connection tx, LaneRecord record) {
+        if (!record.accepted.isEmpty()) {
+            deliveries.accept(tx, held.subscription(), record.accepted);
+        }
+        if (!record.tried.isEmpty()) {
+            deliveries.noteAttempts(tx, held.subscription(), record.tried);
+        }
+        if (!record.kept.isEmpty()) {
+            deliveries.keep(tx, held, record.kept);
+        }
+        if (!record.buried.isEmpty()) {
+            bury(tx, record.buried);
+        }
+    }
+
+    private void bury(Connection tx, List<LaneRecord.Buried> buried) {
+        List<LaneRecord.Buried> again =
+                buried.stream().filter(each -> each.id().deadLetter() != null).toList();
+        List<LaneRecord.Buried> first =
+                buried.stream().filter(each -> each.id().deadLetter() == null).toList();
+        Map<Long, Long> letters = new HashMap<>();
+        if (!first.isEmpty()) {
+            letters.putAll(deliveries.bury(tx, held.subscription(), node, first));
+        }
+        if (!again.isEmpty()) {
+            letters.putAll(deliveries.buryAgain(tx, held.subscription(), node, again));
+        }
+        List<LaneRecord.Buried> found = buried.stream()
+                .filter(each -> letters.containsKey(each.id().position()))
+                .toList();
+        if (found.size() < buried.size()) {
+            // Its outbox partition was dropped meanwhile: there is nothing left to bury, but it is not to vanish
+            // silently.
+            deliveries.keep(tx, held, gone(buried, letters.keySet()));
+        }
+        if (subscription.onBurial() == OnBurial.HOLD) {
+            deliveries.hold(tx, held, found, letters);
+        } else {
+            deliveries.accept(
+                    tx,
+                    held.subscription(),
+                    found.stream().map(each -> each.id().position()).toList());
+        }
+    }
+
+    private static List<LaneRecord.Kept> gone(List<LaneRecord.Buried> buried, Set<Long> found) {
+        return buried.stream()
+                .filter(each -> !found.contains(each.id().position()))
+                .map(each -> new LaneRecord.Kept(
+                        each.id(), LaneRecord.State.UNREADABLE, Duration.ZERO, each.attempts(), DeliveryReader.GONE))
+                .toList();
+    }
+
+    private int arrange(Connection tx, Set<Integer> keys) {
+        if (subscription.order() != Order.KEY || keys.isEmpty()) {
+            return 0;
+        }
+        deliveries.parkBehind(tx, held.subscription(), keys);
+        return deliveries.promote(tx, held.subscription(), keys, RUN_MAX);
+    }
+
+    private List<Integer> stillBlocked(Connection tx, Set<Integer> keys) {
+        return subscription.order() != Order.KEY || keys.isEmpty()
+                ? List.of()
+                : deliveries.stillBlocked(tx, held.subscription(), keys);
+    }
+}

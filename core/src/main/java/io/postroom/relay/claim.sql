@@ -1,0 +1,20 @@
+-- Begin the next attempt of the deliveries that are due. For a lane that is locked.
+--   :subscription text   :lane int   :node text   :limit int   :bytes_max bigint
+-- An attempt is counted now, before it is made. RETURNING has no order; the caller sorts. Index: delivery_due.
+with due as materialized (
+    select position, due_at, bytes, state
+    from /*schema*/delivery
+    where subscription = :subscription and lane = :lane and due_at <= clock_timestamp() and crashes = 0
+    order by due_at, position
+    limit :limit
+),
+bounded as (
+    select position, state, sum(bytes) over (order by due_at, position) - bytes as before
+    from due
+)
+update /*schema*/delivery as d
+set state = 'sending', due_at = null, attempts = d.attempts + 1, sending_since = clock_timestamp(), sending_by = :node
+from bounded
+where d.subscription = :subscription and d.position = bounded.position and bounded.before < :bytes_max
+returning d.position, d.key_hash, d.seq, d.outbox_day, d.bytes, d.dead_letter, d.attempts, d.crashes, d.error_class,
+          bounded.state = 'scheduled' as scheduled

@@ -1,0 +1,19 @@
+-- Park the messages that must not overtake one of their key which has to wait. For a lane that is locked. Index: delivery_key.
+--   :subscription text   :keys int[]
+-- One that has not been tried and is due waits for nothing itself.
+with stuck as materialized (
+    select key_hash, head.position
+    from unnest(:keys::integer[]) as key_hash
+    cross join lateral (
+        select d.position
+        from /*schema*/delivery as d
+        where d.subscription = :subscription and d.key_hash = key_hash.key_hash
+          and (d.state in ('sending', 'held', 'unreadable') or d.state = 'waiting' and (d.attempts > 0 or d.due_at > clock_timestamp()))
+        order by d.position
+        limit 1
+    ) as head
+)
+update /*schema*/delivery as d
+set state = 'parked', due_at = null
+from stuck
+where d.subscription = :subscription and d.key_hash = stuck.key_hash and d.position > stuck.position and d.state = 'waiting'

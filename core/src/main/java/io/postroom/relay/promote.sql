@@ -1,0 +1,30 @@
+-- Release the first parked messages of keys in which nothing earlier has to wait any more. For a lane that is locked.
+--   :subscription text   :keys int[]   :run int, how many of a key at most
+-- One due time for the whole run: they are claimed in the order of due time and position. Index: delivery_key.
+with head as materialized (
+    select key_hash, first.position, first.state
+    from unnest(:keys::integer[]) as key_hash
+    cross join lateral (
+        select d.position, d.state
+        from /*schema*/delivery as d
+        where d.subscription = :subscription and d.key_hash = key_hash.key_hash and d.state <> 'scheduled'
+        order by d.position
+        limit 1
+    ) as first
+),
+run as materialized (
+    select next.position
+    from head
+    cross join lateral (
+        select d.position, d.state
+        from /*schema*/delivery as d
+        where d.subscription = :subscription and d.key_hash = head.key_hash and d.position >= head.position and d.state <> 'scheduled'
+        order by d.position
+        limit :run
+    ) as next
+    where head.state = 'parked' and next.state = 'parked'
+)
+update /*schema*/delivery as d
+set state = 'waiting', due_at = statement_timestamp()
+from run
+where d.subscription = :subscription and d.position = run.position

@@ -1,0 +1,14 @@
+-- Attempts that ended with their relay: the messages are to be sent again, each while no other of them is on its way.
+--   :subscription text   :lane int
+-- For a lane that is locked. Index: delivery_sending.
+with ended as materialized (
+    select position, sending_by, extract(epoch from clock_timestamp() - sending_since)::double precision as seconds
+    from /*schema*/delivery
+    where subscription = :subscription and lane = :lane and state = 'sending'
+)
+update /*schema*/delivery as d
+set state = 'waiting', due_at = statement_timestamp(), crashes = d.crashes + 1, sending_since = null, sending_by = null
+from ended
+where d.subscription = :subscription and d.position = ended.position
+returning d.position, d.key_hash, d.seq, d.outbox_day, d.bytes, d.dead_letter, d.attempts, d.crashes, d.error_class, false as scheduled,
+          ended.sending_by, ended.seconds

@@ -1,0 +1,6 @@
+-- Let everybody see that a destination takes nothing at the moment.
+--   :subscription text   :relay_id uuid   :wait double precision, seconds   :failures int   :error_class text   :error text
+insert into /*schema*/circuit as existing (subscription, relay, probe_at, failures, error_class, error)
+values (:subscription, :relay_id, clock_timestamp() + make_interval(secs => :wait), :failures, :error_class, :error)
+on conflict (subscription, relay) do update
+    set probe_at = excluded.probe_at, failures = excluded.failures, error_class = excluded.error_class, error = excluded.error

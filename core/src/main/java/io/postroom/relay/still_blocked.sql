@@ -1,0 +1,8 @@
+-- Which of some keys still have messages that must go before later ones. Index: delivery_key.
+--   :subscription text   :keys int[]
+select key_hash
+from unnest(:keys::integer[]) as key_hash
+where exists (
+    select from /*schema*/delivery as d
+    where d.subscription = :subscription and d.key_hash = key_hash.key_hash and d.state <> 'scheduled'
+)
