@@ -24,7 +24,8 @@ class ProjectTest {
     static final List<List<String>> LAYERS = List.of(
             List.of("message", "retry", "telemetry"),
             List.of("postgres"),
-            List.of("tenant", "audit", "deadletter", "inbox", "idempotency", "outbox"),
+            List.of("tenant", "audit"),
+            List.of("deadletter", "inbox", "idempotency", "outbox"),
             List.of("journal"),
             List.of("delivery", "subscription"),
             List.of("relay"),

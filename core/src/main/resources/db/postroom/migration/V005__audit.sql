@@ -12,6 +12,8 @@ create table /*schema*/audit (
     reason  text        not null,
     details jsonb       not null default '{}',
     constraint audit_actor check (length(actor) between 1 and 200),
+    constraint audit_action check (length(action) between 1 and 100),
+    constraint audit_subject check (length(subject) between 1 and 500),
     constraint audit_reason check (length(reason) between 1 and 1000)
 );
 create index audit_subject on /*schema*/audit (subject, id);
