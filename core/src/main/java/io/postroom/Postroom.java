@@ -1,5 +1,8 @@
 package io.postroom;
 
+import io.postroom.audit.Audit;
+import io.postroom.deadletter.DeadLetters;
+import io.postroom.delivery.DeliveryRedriver;
 import io.postroom.journal.Journal;
 import io.postroom.maintenance.Maintenance;
 import io.postroom.outbox.Outbox;
@@ -9,6 +12,7 @@ import io.postroom.postgres.Schema;
 import io.postroom.relay.Relay;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
 
@@ -52,6 +56,16 @@ public final class Postroom {
     /** Begins a relay on this database. */
     public Relay.Builder relay() {
         return new Relay.Builder(database, journal, telemetry);
+    }
+
+    /** What was given up on, and what to do about it. */
+    public DeadLetters deadLetters() {
+        return new DeadLetters(database, audit(), List.of(new DeliveryRedriver(database.schema())));
+    }
+
+    /** What operators did, and why. */
+    public Audit audit() {
+        return new Audit(database);
     }
 
     /** Housekeeping for this database; one process of a system should start it. */

@@ -1,0 +1,149 @@
+package io.postroom.deadletter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.delivery.DeliveryRedriver;
+import io.postroom.postgres.Schema;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A hundred thousand dead letters: what is asked about them is answered in one pass, and a step reads no more than it takes. */
+class DeadLetterPlanTest {
+    private static final int LETTERS = 100_000;
+    private static final int LATER = 50_000;
+
+    private static Graveyard yard;
+
+    @BeforeAll
+    static void bury() {
+        yard = new Graveyard().subscribe("billing", 4).subscribe("shipping", 1);
+        yard.database.execute("set synchronous_commit = off");
+        yard.publishMany("o", LETTERS);
+        yard.bury("billing", "true");
+        // Of the same keys, since the names are the same.
+        long last = yard.publishMany("o", LATER);
+        yard.settle("billing", last);
+    }
+
+    @AfterAll
+    static void drop() {
+        yard.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void orderConflictsAreFoundInOnePassOverTheJournal(boolean analyzed) throws SQLException {
+        if (analyzed) {
+            yard.database.execute("analyze");
+        }
+        List<JsonNode> nodes = explain(
+                DeliveryRedriver.class,
+                "conflicts.sql",
+                Map.of(":entries_max", "1000000", ":compared_max", "20000", ":samples_max", "10"));
+        assertThat(nodes)
+                .allSatisfy(node -> assertThat(node.get("Actual Loops").asLong())
+                        .as(node.get("Node Type") + " " + node.path("Relation Name"))
+                        .isLessThanOrEqualTo(1));
+        assertThat(nodes)
+                .filteredOn(node -> node.get("Node Type").asString().equals("Seq Scan"))
+                .isEmpty();
+        assertThat(nodes.stream()
+                        .filter(node -> node.path("Relation Name").asString("").startsWith("journal"))
+                        .mapToLong(node -> node.get("Actual Rows").asLong())
+                        .sum())
+                .as("the journal after the first dead letter, once")
+                .isEqualTo(LETTERS + LATER - 1);
+    }
+
+    @Test
+    void orderConflictsBeyondWhatIsComparedByNameAreToldByTheirHash() {
+        OrderConflicts conflicts =
+                yard.letters.plan(DeadLetterFilter.ofOwner("billing")).conflicts();
+        assertThat(conflicts.exact()).isFalse();
+        // Two keys of a hundred thousand may share a hash.
+        assertThat(conflicts.keys()).isBetween((long) LATER, LATER + 10L);
+        OrderConflicts few = yard.letters
+                .plan(DeadLetterFilter.builder()
+                        .owner("billing")
+                        .aggregateId("o-17")
+                        .build())
+                .conflicts();
+        assertThat(few).isEqualTo(new OrderConflicts(1, true, List.of("order o-17")));
+    }
+
+    @Test
+    void aStepReadsNoMoreThanItTakes() throws SQLException {
+        yard.database.execute("analyze postroom.dead_letter");
+        List<JsonNode> nodes = explain(
+                DeadLetters.class, "find_ids.sql", Map.of(":after", "50000", ":up_to", "100000", ":limit", "500"));
+        assertThat(nodes).allSatisfy(node -> assertThat(read(node)).isLessThanOrEqualTo(500));
+    }
+
+    @Test
+    void aPageReadsNoMoreThanItShows() throws SQLException {
+        yard.database.execute("analyze postroom.dead_letter");
+        List<JsonNode> nodes =
+                explain(DeadLetters.class, "list.sql", Map.of(":before::bigint", "50000", ":limit", "100"));
+        assertThat(nodes).allSatisfy(node -> assertThat(read(node)).isLessThanOrEqualTo(100));
+    }
+
+    private static double read(JsonNode node) {
+        return node.get("Actual Rows").asDouble()
+                + node.path("Rows Removed by Filter").asDouble(0);
+    }
+
+    /** The nodes of the plan, as it ran for everything of billing. */
+    private static List<JsonNode> explain(Class<?> owner, String file, Map<String, String> values) throws SQLException {
+        String sql = Schema.POSTROOM.fill(text(owner, file)).replace(":owner::text", "'billing'");
+        for (Map.Entry<String, String> value : values.entrySet()) {
+            sql = sql.replace(value.getKey(), value.getValue());
+        }
+        for (String name : List.of("aggregate_type", "aggregate_id", "error_class", "fingerprint", "cause")) {
+            sql = sql.replace(":" + name + "::text", "null::text");
+        }
+        sql = sql.replaceAll(":(event_types|tenants)::", "null::")
+                .replaceAll(":(buried_from|buried_to)::", "null::")
+                .replace(":ids::", "null::");
+        try (Connection tx = yard.database.begin();
+                Statement statement = tx.createStatement()) {
+            if (file.equals("conflicts.sql")) {
+                statement.execute(Schema.POSTROOM.fill(text(owner, "prefer_hashes.sql")));
+            }
+            try (ResultSet rows = statement.executeQuery("explain (analyze, format json) " + sql)) {
+                rows.next();
+                List<JsonNode> nodes = new ArrayList<>();
+                collect(JsonMapper.shared().readTree(rows.getString(1)).get(0).get("Plan"), nodes);
+                return nodes;
+            }
+        }
+    }
+
+    private static void collect(JsonNode node, List<JsonNode> nodes) {
+        nodes.add(node);
+        node.path("Plans").values().forEach(child -> collect(child, nodes));
+    }
+
+    private static String text(Class<?> owner, String file) {
+        try (InputStream in = owner.getResourceAsStream(file)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.postroom.deadletter;
+
+import io.postroom.PostroomException;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A filter as it is stored: a JSON object with what is given.
+ *
+ * <p>Reading refuses a name it does not know: a newer Postroom may have stored it, and to leave it out would mean more dead letters
+ * than the operator did.
+ */
+final class FilterText {
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private FilterText() {}
+
+    static Map<String, Object> map(DeadLetterFilter filter) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        put(map, "owner", filter.owner());
+        put(map, "eventTypes", filter.eventTypes());
+        put(map, "tenants", filter.tenants());
+        put(map, "aggregateType", filter.aggregateType());
+        put(map, "aggregateId", filter.aggregateId());
+        put(map, "errorClass", filter.errorClass());
+        put(map, "fingerprint", filter.fingerprint());
+        put(map, "cause", filter.cause() == null ? null : filter.cause().word());
+        put(map, "ids", filter.ids());
+        put(
+                map,
+                "buriedFrom",
+                filter.buriedFrom() == null ? null : filter.buriedFrom().toString());
+        put(
+                map,
+                "buriedTo",
+                filter.buriedTo() == null ? null : filter.buriedTo().toString());
+        return map;
+    }
+
+    static String write(DeadLetterFilter filter) {
+        return JSON.writeValueAsString(map(filter));
+    }
+
+    static DeadLetterFilter read(String json) {
+        DeadLetterFilter.Builder filter = DeadLetterFilter.builder();
+        Iterator<Map.Entry<String, JsonNode>> entries =
+                JSON.readTree(json).properties().iterator();
+        while (entries.hasNext()) {
+            Map.Entry<String, JsonNode> entry = entries.next();
+            JsonNode value = entry.getValue();
+            switch (entry.getKey()) {
+                case "owner" -> filter.owner(value.asString());
+                case "eventTypes" -> filter.eventTypes(texts(value));
+                case "tenants" -> filter.tenants(texts(value));
+                case "aggregateType" -> filter.aggregateType(value.asString());
+                case "aggregateId" -> filter.aggregateId(value.asString());
+                case "errorClass" -> filter.errorClass(value.asString());
+                case "fingerprint" -> filter.fingerprint(value.asString());
+                case "cause" -> filter.cause(Cause.of(value.asString()));
+                case "ids" ->
+                    filter.ids(value.values().stream().map(JsonNode::asLong).toList());
+                case "buriedFrom" -> filter.buriedFrom(Instant.parse(value.asString()));
+                case "buriedTo" -> filter.buriedTo(Instant.parse(value.asString()));
+                default ->
+                    throw new PostroomException(
+                            "redrive.newer",
+                            "could not read the filter of a redrive: it has a part named " + entry.getKey()
+                                    + ", which this version does not know; use a newer one");
+            }
+        }
+        return filter.build();
+    }
+
+    private static List<String> texts(JsonNode values) {
+        return values.values().stream().map(JsonNode::asString).toList();
+    }
+
+    private static void put(Map<String, Object> map, String name, @Nullable Object value) {
+        boolean given = value instanceof Collection<?> values ? !values.isEmpty() : value != null;
+        if (given) {
+            map.put(name, value);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package io.postroom.delivery;
+
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.OrderConflicts;
+import io.postroom.deadletter.Redriver;
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * Puts the dead letters of subscriptions back: each becomes a delivery that is due at once and whose message is read from the dead
+ * letter. Messages of one key that are put back together are sent in their order.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class DeliveryRedriver implements Redriver {
+    /** How far back from its end the journal is searched for later messages. */
+    static final long ENTRIES_MAX = 1_000_000;
+
+    /** So many later messages are compared by name; more are told by the hash of their key alone. */
+    static final int COMPARED_MAX = 20_000;
+
+    /** How many parked messages of a key are released at once. */
+    private static final int RUN_MAX = 100;
+
+    private static final int SAMPLES_MAX = 10;
+    /** The number of lanes changes rarely; twice within one step, never. */
+    private static final int TRIES_MAX = 5;
+
+    private final String channel;
+    private final Sql keepSubscriptions;
+    private final Sql lockLanes;
+    private final Sql refusals;
+    private final Sql putBack;
+    private final Sql releaseHeld;
+    private final Sql promote;
+    private final Sql underway;
+    private final Sql preferHashes;
+    private final Sql conflicts;
+    private final Sql wake;
+
+    public DeliveryRedriver(Schema schema) {
+        // The one on which relays talk to each other.
+        channel = schema.name() + "_journal";
+        keepSubscriptions = schema.sql(DeliveryRedriver.class, "keep_subscriptions.sql");
+        lockLanes = schema.sql(DeliveryRedriver.class, "lock_lanes.sql");
+        refusals = schema.sql(DeliveryRedriver.class, "refusals.sql");
+        putBack = schema.sql(DeliveryRedriver.class, "put_back.sql");
+        releaseHeld = schema.sql(DeliveryRedriver.class, "release_held.sql");
+        promote = schema.sql(DeliveryRedriver.class, "promote_after_discard.sql");
+        underway = schema.sql(DeliveryRedriver.class, "underway.sql");
+        preferHashes = schema.sql(DeliveryRedriver.class, "prefer_hashes.sql");
+        conflicts = schema.sql(DeliveryRedriver.class, "conflicts.sql");
+        wake = schema.sql(DeliveryRedriver.class, "wake.sql");
+    }
+
+    /** A key of a subscription whose dead letter held it. */
+    private record Freed(String subscription, int keyHash) {}
+
+    @Override
+    public String source() {
+        return "subscription";
+    }
+
+    @Override
+    public void lock(Connection tx, long[] ids) {
+        Map<String, Integer> lanes = lanes(tx, ids);
+        for (int tries = 0; tries < TRIES_MAX; tries++) {
+            lockLanes.on(tx).set("ids", ids).list(row -> row.getString(1));
+            Map<String, Integer> now = lanes(tx, ids);
+            if (now.equals(lanes)) {
+                return;
+            }
+            // The number of lanes was changed while we waited: what we have locked are not the lanes we need.
+            lanes = now;
+        }
+        throw new IllegalStateException("the number of lanes changed " + TRIES_MAX + " times in a moment");
+    }
+
+    /** How many lanes the subscriptions have; none of them can go until the transaction ends. */
+    private Map<String, Integer> lanes(Connection tx, long[] ids) {
+        Map<String, Integer> lanes = new HashMap<>();
+        keepSubscriptions.on(tx).set("ids", ids).list(row -> lanes.put(row.getString(1), row.getInt(2)));
+        return lanes;
+    }
+
+    @Override
+    public Map<Long, String> refusals(Connection tx, long[] ids) {
+        Map<Long, String> reasons = new HashMap<>();
+        refusals.on(tx).set("ids", ids).list(row -> reasons.put(row.getLong(1), row.getString(2)));
+        return reasons;
+    }
+
+    @Override
+    public void redrive(Connection tx, long[] ids) {
+        int changed = putBack.on(tx).set("ids", ids).update();
+        if (changed != ids.length) {
+            // Never half of it: the step is undone, and the next one looks again.
+            throw new IllegalStateException(
+                    changed + " of " + ids.length + " dead letters became deliveries, though their lanes are locked");
+        }
+    }
+
+    @Override
+    public void discard(Connection tx, long[] ids) {
+        List<Freed> freed = releaseHeld.on(tx).set("ids", ids).list(row -> new Freed(row.getString(1), row.getInt(2)));
+        if (!freed.isEmpty()) {
+            promote.on(tx)
+                    .set(
+                            "subscriptions",
+                            freed.stream().map(Freed::subscription).toArray(String[]::new))
+                    .set("keys", freed.stream().map(Freed::keyHash).toArray(Integer[]::new))
+                    .set("run", RUN_MAX)
+                    .update();
+        }
+    }
+
+    @Override
+    public long underway(Connection tx, UUID redrive) {
+        return underway.on(tx).set("redrive", redrive).one(row -> row.getLong(1));
+    }
+
+    @Override
+    public OrderConflicts conflicts(Connection tx, DeadLetterFilter filter) {
+        preferHashes.on(tx).one(row -> row.getString(1));
+        return filter.on(conflicts.on(tx))
+                .set("entries_max", ENTRIES_MAX)
+                .set("compared_max", COMPARED_MAX)
+                .set("samples_max", SAMPLES_MAX)
+                .one(row -> new OrderConflicts(row.getLong(1), row.getBoolean(2), texts(row.getArray(3))));
+    }
+
+    private static List<String> texts(Array array) throws SQLException {
+        return List.of((String[]) array.getArray());
+    }
+
+    @Override
+    public void wake(Connection tx) {
+        wake.on(tx).set("channel", channel).one(row -> row.getString(1));
+    }
+}

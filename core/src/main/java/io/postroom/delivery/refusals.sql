@@ -1,0 +1,11 @@
+-- Dead letters that cannot be redriven, and why. For lanes that are locked.
+--   :ids bigint[]
+-- A replay may have brought the message back on its own: a delivery that is on its way is left alone.
+select d.id,
+       case when s.name is null then 'subscription ' || d.owner || ' is gone'
+            else 'its message is on its way again already (' || v.state || ')'
+       end as reason
+from /*schema*/dead_letter as d
+left join /*schema*/subscription as s on s.name = d.owner
+left join /*schema*/delivery as v on v.subscription = d.owner and v.position = d.position
+where d.id = any (:ids) and (s.name is null or v.state <> 'held')
