@@ -30,6 +30,7 @@ final class DeliveryTable {
     private final Sql beginSending;
     private final Sql claim;
     private final Sql claimSuspect;
+    private final Sql unclaim;
     private final Sql nextDue;
     private final Sql accept;
     private final Sql keep;
@@ -50,6 +51,7 @@ final class DeliveryTable {
         beginSending = schema.sql(DeliveryTable.class, "begin_sending.sql");
         claim = schema.sql(DeliveryTable.class, "claim.sql");
         claimSuspect = schema.sql(DeliveryTable.class, "claim_suspect.sql");
+        unclaim = schema.sql(DeliveryTable.class, "unclaim.sql");
         nextDue = schema.sql(DeliveryTable.class, "next_due.sql");
         accept = schema.sql(DeliveryTable.class, "accept.sql");
         keep = schema.sql(DeliveryTable.class, "keep.sql");
@@ -116,6 +118,10 @@ final class DeliveryTable {
 
     Optional<Row> claimSuspect(Connection tx, RelayTable.Held lane, String node) {
         return of(claimSuspect, tx, lane).set("node", node).first(DeliveryTable::row);
+    }
+
+    void unclaim(Connection tx, RelayTable.Held lane, Collection<Long> inHand) {
+        of(unclaim, tx, lane).set("in_hand", inHand.toArray(Long[]::new)).update();
     }
 
     /** How long until a delivery is due; not positive if one is. */

@@ -33,6 +33,7 @@ final class FailedAttempt {
 
     void settle() {
         lane.telemetry().failed(subscription.name(), eventType, failure.word());
+        lane.reportAnswered();
         Decision decision = failure.decide(subscription.retry(), attempt);
         if (failure.isTimeout() && !isToBlame()) {
             standAside();
@@ -41,6 +42,7 @@ final class FailedAttempt {
             // In an outage every message would say the same: the first one speaks for all.
             log(news, "the destination takes nothing, no attempt is counted");
             lane.putBack(slot);
+            lane.handBack();
         } else {
             if (!failure.isTimeout()) {
                 circuit.answered();
@@ -73,6 +75,7 @@ final class FailedAttempt {
         log(true, "nothing else was answered meanwhile, so no attempt is counted; another message goes first");
         Duration wait = circuit.view().map(Circuit.View::probeIn).orElse(Duration.ZERO);
         lane.keepWaiting(slot, wait.plus(RelaySettings.STAND_ASIDE), attempt - 1, failure.fault());
+        lane.handBack();
     }
 
     private void note() {

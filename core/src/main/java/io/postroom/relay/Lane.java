@@ -60,7 +60,14 @@ final class Lane {
     private @Nullable LanePosition read;
     private long settledNanos = System.nanoTime();
     private long lookNanos = System.nanoTime();
+    private volatile boolean lookAsked;
     private int claimed;
+    /** The positions whose deliveries are being sent, as far as this lane knows. */
+    private final Set<Long> inHand = new HashSet<>();
+
+    private final List<Slot> toNote = new ArrayList<>();
+    private boolean unsureOfClaims;
+    private boolean answered;
     private @Nullable Slot suspect;
     /** While the lane is before this position it counts attempts before they are made. */
     private long cautiousTo;
@@ -143,7 +150,7 @@ final class Lane {
 
     /** Others may have changed deliveries of this lane. */
     void look() {
-        lookNanos = System.nanoTime();
+        lookAsked = true;
     }
 
     /**
@@ -174,6 +181,7 @@ final class Lane {
             takeAnswers();
         }
         reportDelivered();
+        reportAnswered();
         settleIfDue();
         return delivered - before;
     }
@@ -191,7 +199,7 @@ final class Lane {
         }
         long barred =
                 isTrusted() ? target.circuit().waitNanos() : settings.pollMax().toNanos();
-        long rest = Math.min(settings.heartbeat().toNanos(), Math.max(lookNanos - now, barred));
+        long rest = Math.min(settings.heartbeat().toNanos(), Math.max(lookAsked ? 0 : lookNanos - now, barred));
         if (!ready.isEmpty() || !again.isEmpty()) {
             rest = Math.min(rest, target.circuit().isProbing() ? rest : barred);
         }
@@ -211,7 +219,7 @@ final class Lane {
         List<Slot> slow = window.slow(System.nanoTime() - RelaySettings.SLOW.toNanos());
         if (!slow.isEmpty()) {
             // Else a crash would repeat all that has overtaken them.
-            store.note(slow);
+            note(slow);
         }
         long position = window.finished();
         if (!changes.isEmpty()) {
@@ -285,10 +293,10 @@ final class Lane {
         }
         read = batch.next();
         window.readTo(batch.next().position());
-        if (careful && !sendable.isEmpty()) {
+        if (careful) {
             cautious -= sendable.size();
             sendable.forEach(Slot::sentBefore);
-            store.note(sendable);
+            toNote.addAll(sendable);
         }
         ready.addAll(sendable);
         if (replay != null) {
@@ -336,19 +344,32 @@ final class Lane {
     /** Begins the next attempts of deliveries that are due. */
     private void claim() {
         long now = System.nanoTime();
-        if (lookNanos - now > 0 || claimed > RelaySettings.CLAIM_MAX / 2 || !maySend()) {
+        boolean probing = !target.circuit().isClosed();
+        boolean asked = lookAsked || lookNanos - now <= 0;
+        if (!asked
+                || claimed > RelaySettings.CLAIM_MAX / 2
+                || !maySend()
+                || probing && !(ready.isEmpty() && again.isEmpty())) {
             return;
         }
+        lookAsked = false;
         Duration due = store.nextDue().orElse(settings.heartbeat());
         if (!due.isZero() && !due.isNegative()) {
             lookNanos = now + Math.min(due.toNanos(), settings.heartbeat().toNanos());
             return;
         }
+        if (unsureOfClaims) {
+            store.unclaim(inHand);
+        }
         boolean alone = suspect == null && suspects.enter(this);
-        List<DeliveryTable.Row> rows = store.claim(RelaySettings.CLAIM_MAX - claimed, settings.batchBytes(), alone);
+        unsureOfClaims = true;
+        // A probe needs one message, not many that would wait with it.
+        int limit = probing ? 1 : RelaySettings.CLAIM_MAX - claimed;
+        List<DeliveryReader.Claimed> rows = reader.read(store.claim(limit, settings.batchBytes(), alone));
+        unsureOfClaims = false;
         claimed += rows.size();
         boolean found = false;
-        for (DeliveryReader.Claimed each : reader.read(rows)) {
+        for (DeliveryReader.Claimed each : rows) {
             found |= takeClaimed(each);
         }
         if (alone && !found) {
@@ -362,6 +383,7 @@ final class Lane {
     private boolean takeClaimed(DeliveryReader.Claimed each) {
         DeliveryTable.Row row = each.row();
         Slot slot = Slot.claimed(row.id(), row.past(), each.message());
+        inHand.add(slot.position());
         if (each.unreadable() != null) {
             putAside(slot, each.unreadable());
             return false;
@@ -381,6 +403,7 @@ final class Lane {
     }
 
     private void sendReady() {
+        noteFirst();
         while (!(again.isEmpty() && ready.isEmpty()) && maySend()) {
             Slot held = again.pollFirst();
             Slot slot = held == null ? ready.removeFirst() : held;
@@ -397,11 +420,25 @@ final class Lane {
         }
     }
 
+    /** Nothing is sent before it is noted, where that is asked for. */
+    private void noteFirst() {
+        if (!toNote.isEmpty()) {
+            note(toNote);
+            toNote.clear();
+        }
+    }
+
+    private void note(List<Slot> slots) {
+        store.note(slots);
+        slots.forEach(slot -> inHand.add(slot.position()));
+    }
+
     /**
      * Sends what others of the lane have overtaken, because its key was held. Only a finished prefix can be settled: without
      * this the next owner would deliver again all that came through after it.
      */
     private void closeGaps() {
+        noteFirst();
         Deque<Slot> later = new ArrayDeque<>();
         while (!ready.isEmpty() && maySend()) {
             Slot slot = ready.removeFirst();
@@ -446,7 +483,10 @@ final class Lane {
 
     private void accepted(Slot slot) {
         delivered++;
-        target.circuit().answered();
+        answered = true;
+        if (!target.circuit().isClosed()) {
+            reportAnswered();
+        }
         if (slot.isRecorded()) {
             changes.accepted.add(slot.position());
             touch(slot);
@@ -535,8 +575,26 @@ final class Lane {
         behind.forEach(each -> keep(each, LaneRecord.State.PARKED, Duration.ZERO, each.attempt() - 1, null));
     }
 
+    /** Hands back what was claimed and not sent: during an outage no attempt is to be begun. */
+    void handBack() {
+        List<Slot> waiting = ready.stream().filter(Slot::isClaimed).toList();
+        ready.removeAll(waiting);
+        waiting.forEach(slot -> keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null));
+    }
+
+    /** Tells the circuit that the destination has answered since the last time. */
+    void reportAnswered() {
+        if (answered) {
+            answered = false;
+            target.circuit().answered();
+        }
+    }
+
     private void done(Slot slot) {
         slot.done();
+        if (slot.isRecorded()) {
+            inHand.remove(slot.position());
+        }
         if (slot.isClaimed()) {
             claimed--;
             if (slot == suspect) {

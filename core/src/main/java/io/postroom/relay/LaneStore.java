@@ -143,6 +143,15 @@ final class LaneStore {
         });
     }
 
+    /** Takes back claims that this lane does not know of, because their answer was lost: no such attempt is made. */
+    void unclaim(Set<Long> inHand) {
+        database.transact(tx -> {
+            lock(tx);
+            deliveries.unclaim(tx, held, inHand);
+            return true;
+        });
+    }
+
     /** Writes a position, and nothing else. */
     void settle(long position) {
         if (position == settled) {
@@ -171,6 +180,8 @@ final class LaneStore {
     /** Writes the sealed record and its position. */
     Written write() {
         Sealed writing = Objects.requireNonNull(sealed, "nothing was sealed");
+        // Remembered before it is tried: if the answer is lost, the lane may be at either.
+        attempted = writing.position();
         Written written = database.transact(tx -> {
             RelayTable.Locked lane = lock(tx);
             int promoted = 0;
@@ -184,7 +195,6 @@ final class LaneStore {
         });
         recorded = writing.number();
         settled = writing.position();
-        attempted = writing.position();
         sealed = null;
         telemetry.settled(held.subscription(), held.lane(), writing.position());
         return written;

@@ -27,6 +27,8 @@ final class Listener {
     static final String JOURNAL = "journal";
 
     static final String LANES = "lanes";
+    /** Deliveries were changed by somebody else than their lane's relay. */
+    static final String DELIVERIES = "deliveries";
 
     private final Database database;
     private final RelaySettings settings;

@@ -158,7 +158,9 @@ public final class Relay implements AutoCloseable {
     }
 
     private void heard(String what) {
-        if (what.equals(Listener.LANES)) {
+        if (what.equals(Listener.DELIVERIES)) {
+            lanes.look();
+        } else if (what.equals(Listener.LANES)) {
             lanes.look();
             lanes.balanceSoon();
         } else {

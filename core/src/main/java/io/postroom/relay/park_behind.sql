@@ -8,7 +8,8 @@ with stuck as materialized (
         select d.position
         from /*schema*/delivery as d
         where d.subscription = :subscription and d.key_hash = key_hash.key_hash
-          and (d.state in ('sending', 'held', 'unreadable') or d.state = 'waiting' and (d.attempts > 0 or d.due_at > clock_timestamp()))
+          and (d.state in ('sending', 'held', 'unreadable') or d.state = 'waiting'
+               and (d.attempts > 0 or d.crashes > 0 or d.due_at > clock_timestamp()))
         order by d.position
         limit 1
     ) as head
