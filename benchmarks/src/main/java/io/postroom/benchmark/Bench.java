@@ -55,6 +55,9 @@ public final class Bench {
         scenarios.put(
                 "latency", (database, postroom) -> new Latency(database, postroom).run(report, 200, quick ? 5 : 20));
         scenarios.put("idle", (database, postroom) -> Idle.run(report, database, quick ? 5 : 20));
+        scenarios.put(
+                "failing",
+                (database, postroom) -> new Failing(server, quick ? 100_000 : BACKLOG).run(report, quick ? 1 : 3));
         scenarios.put("wal", this::wal);
         scenarios.put("kafka", (database, postroom) -> KafkaEndToEnd.run(report, database, quick ? 50_000 : 200_000));
         scenarios.put(

@@ -1,5 +1,6 @@
 package io.postroom.benchmark;
 
+import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,10 @@ final class Sample {
                 .event("OrderPlaced")
                 .payload(payload(n))
                 .build();
+    }
+
+    static Envelope envelope(long n) {
+        return new Envelope(n + 1, message(n), 1);
     }
 
     static List<Message> messages(long from, int count) {

@@ -40,7 +40,7 @@ final class FailedAttempt {
         } else if (decision instanceof Decision.Unavailable) {
             boolean news = circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
             // In an outage every message would say the same: the first one speaks for all.
-            log(news, "the destination takes nothing, no attempt is counted");
+            log(news ? Level.WARN : Level.DEBUG, "the destination takes nothing, no attempt is counted");
             lane.putBack(slot);
             lane.handBack();
         } else {
@@ -54,11 +54,13 @@ final class FailedAttempt {
 
     private void decide(Decision decision) {
         if (decision instanceof Decision.TryAgain again) {
-            log(true, "trying again in " + again.after().toMillis() + " ms");
+            log(
+                    attempt == 1 ? Level.WARN : Level.INFO,
+                    "trying again in " + again.after().toMillis() + " ms");
             lane.keepWaiting(slot, again.after(), attempt, failure.fault());
         } else {
             String why = decision instanceof Decision.GiveUp over ? over.why() : "";
-            log(true, "buried: " + why);
+            log(Level.WARN, "buried: " + why);
             LaneRecord.Cause cause = failure.isRejection() ? LaneRecord.Cause.REJECTED : LaneRecord.Cause.EXHAUSTED;
             lane.bury(slot, cause, failure.fault());
         }
@@ -72,7 +74,7 @@ final class FailedAttempt {
     /** Perhaps the destination hangs, perhaps this message makes it: another message is to find out. */
     private void standAside() {
         circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
-        log(true, "nothing else was answered meanwhile, so no attempt is counted; another message goes first");
+        log(Level.WARN, "nothing else was answered meanwhile, so no attempt is counted; another message goes first");
         Duration wait = circuit.view().map(Circuit.View::probeIn).orElse(Duration.ZERO);
         lane.keepWaiting(slot, wait.plus(RelaySettings.STAND_ASIDE), attempt - 1, failure.fault());
         lane.handBack();
@@ -83,9 +85,9 @@ final class FailedAttempt {
         lane.tried(new LaneRecord.Tried(slot.position(), attempt, took, lane.node(), failure.word(), failure.fault()));
     }
 
-    private void log(boolean news, String next) {
+    private void log(Level level, String next) {
         Fault fault = failure.fault();
-        LOG.atLevel(news ? Level.WARN : Level.DEBUG)
+        LOG.atLevel(level)
                 .log(
                         "could not deliver message {} at position {} to subscription {}, attempt {}: {}: {}; {}",
                         id,
