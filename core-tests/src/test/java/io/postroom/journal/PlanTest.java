@@ -2,13 +2,9 @@ package io.postroom.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.postroom.postgres.Schema;
+import io.postroom.postgres.Plan;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -24,7 +20,6 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.ClassOrderer;
@@ -34,8 +29,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestClassOrder;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The hot statements at a million messages in thirty days: they use their indexes and touch only the days they are about. */
 @TestClassOrder(ClassOrderer.OrderAnnotation.class)
@@ -44,8 +37,8 @@ class PlanTest {
     static final int DAYS = 30;
     static final int PER_DAY = MESSAGES / DAYS;
 
-    static final String GENERIC = "force_generic_plan";
-    static final String CUSTOM = "force_custom_plan";
+    static final String GENERIC = Plan.GENERIC;
+    static final String CUSTOM = Plan.CUSTOM;
 
     static TestDatabase database;
     static LocalDate today;
@@ -183,10 +176,10 @@ class PlanTest {
                     1,
                     1_000);
             assertThat(plan.scans())
-                    .as(plan.text)
+                    .as(plan.text())
                     .hasSize(1)
                     .allMatch(scan -> scan.endsWith(partition("journal", ago)) && !scan.startsWith("Seq"));
-            assertThat(plan.rowsTouched()).as(plan.text).isLessThanOrEqualTo(4_100);
+            assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(4_100);
         }
     }
 
@@ -210,9 +203,9 @@ class PlanTest {
                 1,
                 1_000);
         assertThat(plan.nodes())
-                .as(plan.text)
+                .as(plan.text())
                 .noneMatch(node -> node.startsWith("Seq Scan") || node.startsWith("Sort"));
-        assertThat(plan.rowsTouched()).as(plan.text).isLessThanOrEqualTo(4_500);
+        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(4_500);
     }
 
     private static void readsMessagesOfOneDay(String mode) throws SQLException {
@@ -236,10 +229,10 @@ class PlanTest {
                     "'{OrderPlaced}'",
                     "null");
             assertThat(plan.scans())
-                    .as(plan.text)
+                    .as(plan.text())
                     .hasSize(1)
                     .allMatch(scan -> scan.endsWith(partition("outbox", ago)) && !scan.startsWith("Seq"));
-            assertThat(plan.rowsTouched()).as(plan.text).isLessThanOrEqualTo(2_000);
+            assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(2_000);
         }
     }
 
@@ -262,9 +255,9 @@ class PlanTest {
                 "null",
                 "null");
         assertThat(plan.scans().stream().map(scan -> scan.replaceFirst(".* ", "")))
-                .as(plan.text)
+                .as(plan.text())
                 .containsExactlyInAnyOrder(partition("outbox", 1), partition("outbox", 0));
-        assertThat(plan.nodes()).as(plan.text).noneMatch(node -> node.startsWith("Seq Scan"));
+        assertThat(plan.nodes()).as(plan.text()).noneMatch(node -> node.startsWith("Seq Scan"));
     }
 
     private static void stampsTheLastDays() throws SQLException {
@@ -301,8 +294,8 @@ class PlanTest {
                 List<Plan> plans = plans(statement);
                 assertThat(plans).isNotEmpty();
                 for (Plan plan : plans) {
-                    assertThat(plan.nodes()).as(plan.text).noneMatch(node -> node.startsWith("Seq Scan outbox_2"));
-                    assertThat(plan.rowsTouched()).as(plan.text).isLessThanOrEqualTo(3_000);
+                    assertThat(plan.nodes()).as(plan.text()).noneMatch(node -> node.startsWith("Seq Scan outbox_2"));
+                    assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(3_000);
                 }
             }
             statement.execute("reset all");
@@ -321,7 +314,7 @@ class PlanTest {
                     file,
                     parameter ? List.of("position bigint") : List.of(),
                     parameter ? new Object[] {500_000L} : new Object[0]);
-            assertThat(plan.rowsTouched()).as(plan.text).isLessThanOrEqualTo(2);
+            assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(2);
         }
     }
 
@@ -338,11 +331,11 @@ class PlanTest {
             assertThat(plan.scans().stream()
                             .filter(scan -> scan.contains(" outbox_") && !scan.contains("seq_seq"))
                             .map(scan -> scan.replaceFirst(".* ", "")))
-                    .as(plan.text)
+                    .as(plan.text())
                     .isSubsetOf(recent);
-            assertThat(plan.nodes()).as(plan.text).noneMatch(node -> node.startsWith("Seq Scan outbox_2"));
-            assertThat(plan.text).contains("_xid_idx");
-            assertThat(plan.rowsTouched()).as(plan.text).isLessThanOrEqualTo(rowsMax);
+            assertThat(plan.nodes()).as(plan.text()).noneMatch(node -> node.startsWith("Seq Scan outbox_2"));
+            assertThat(plan.text()).contains("_xid_idx");
+            assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(rowsMax);
         }
     }
 
@@ -381,34 +374,7 @@ class PlanTest {
 
     private static Plan explain(String mode, String file, List<String> parameters, Object... values)
             throws SQLException {
-        String text = source(file).replaceAll("--.*", "");
-        for (int i = 0; i < parameters.size(); i++) {
-            text = text.replaceAll("(?<!:):" + parameters.get(i).split(" ")[0] + "\\b", "\\$" + (i + 1));
-        }
-        String types = parameters.stream().map(each -> each.split(" ")[1]).collect(Collectors.joining(", "));
-        String arguments = Stream.of(values).map(String::valueOf).collect(Collectors.joining(", "));
-        boolean any = !parameters.isEmpty();
-        try (Connection tx = database.begin();
-                Statement statement = tx.createStatement()) {
-            statement.execute("set local plan_cache_mode = " + mode);
-            statement.execute("prepare hot" + (any ? "(" + types + ")" : "") + " as " + text);
-            try (ResultSet row = statement.executeQuery(
-                    "explain (analyze, timing off, format json) execute hot" + (any ? "(" + arguments + ")" : ""))) {
-                row.next();
-                return new Plan(row.getString(1));
-            } finally {
-                tx.rollback();
-                statement.execute("deallocate hot");
-            }
-        }
-    }
-
-    private static String source(String file) {
-        try (InputStream in = JournalTable.class.getResourceAsStream(file)) {
-            return Schema.POSTROOM.fill(new String(in.readAllBytes(), StandardCharsets.UTF_8));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Plan.explain(database, mode, JournalTable.class, file, parameters, values);
     }
 
     private static String partition(String table, int ago) {
@@ -423,67 +389,5 @@ class PlanTest {
         return LongStream.rangeClosed(first, last)
                 .mapToObj(String::valueOf)
                 .collect(Collectors.joining(",", "'{", "}'"));
-    }
-
-    /** A plan that has been run. */
-    static final class Plan {
-        final String text;
-        private final JsonNode root;
-
-        Plan(String text) {
-            this.text = text;
-            JsonNode json = JsonMapper.shared().readTree(text);
-            this.root = (json.isArray() ? json.get(0) : json).get("Plan");
-        }
-
-        /** Every node that ran: its type, and its table if it has one. */
-        List<String> nodes() {
-            List<String> nodes = new ArrayList<>();
-            walk(
-                    root,
-                    node -> nodes.add(node.get("Node Type").stringValue()
-                            + (node.has("Relation Name")
-                                    ? " " + node.get("Relation Name").stringValue()
-                                    : "")));
-            return nodes;
-        }
-
-        /** The nodes that read tables. */
-        List<String> scans() {
-            List<String> scans = new ArrayList<>();
-            walk(root, node -> {
-                if (node.has("Relation Name")
-                        && node.get("Node Type").stringValue().endsWith("Scan")) {
-                    scans.add(node.get("Node Type").stringValue() + " "
-                            + node.get("Relation Name").stringValue());
-                }
-            });
-            return scans;
-        }
-
-        /** How many rows were read from tables, kept or not. */
-        long rowsTouched() {
-            long[] rows = {0};
-            walk(root, node -> {
-                if (node.has("Relation Name")
-                        && node.get("Node Type").stringValue().endsWith("Scan")) {
-                    double loops = node.get("Actual Loops").doubleValue();
-                    double removed = node.has("Rows Removed by Filter")
-                            ? node.get("Rows Removed by Filter").doubleValue()
-                            : 0;
-                    rows[0] += Math.round((node.get("Actual Rows").doubleValue() + removed) * loops);
-                }
-            });
-            return rows[0];
-        }
-
-        private static void walk(JsonNode node, java.util.function.Consumer<JsonNode> visitor) {
-            if (node.has("Actual Loops") && node.get("Actual Loops").doubleValue() > 0) {
-                visitor.accept(node);
-            }
-            if (node.has("Plans")) {
-                node.get("Plans").forEach(child -> walk(child, visitor));
-            }
-        }
     }
 }

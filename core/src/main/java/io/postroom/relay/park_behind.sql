@@ -1,4 +1,4 @@
--- Park the messages that must not overtake one of their key which has to wait. For a lane that is locked. Index: delivery_key.
+-- Park the messages that must not overtake one of their key which has to wait. For a lane that is locked. Index: delivery_head.
 --   :subscription text   :keys int[]
 -- One that has not been tried and is due waits for nothing itself.
 with stuck as materialized (
@@ -8,8 +8,8 @@ with stuck as materialized (
         select d.position
         from /*schema*/delivery as d
         where d.subscription = :subscription and d.key_hash = key_hash.key_hash
-          and (d.state in ('sending', 'held', 'unreadable') or d.state = 'waiting'
-               and (d.attempts > 0 or d.crashes > 0 or d.due_at > clock_timestamp()))
+          and d.state in ('waiting', 'sending', 'held', 'unreadable')
+          and (d.state <> 'waiting' or d.attempts > 0 or d.crashes > 0 or d.due_at > clock_timestamp())
         order by d.position
         limit 1
     ) as head

@@ -67,6 +67,9 @@ create table /*schema*/delivery (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create index delivery_due on /*schema*/delivery (subscription, lane, due_at, position) where due_at is not null;
 create index delivery_key on /*schema*/delivery (subscription, key_hash, position);
+-- The few of a key that are not parked: many may be parked behind them.
+create index delivery_head on /*schema*/delivery (subscription, key_hash, position)
+    where state in ('waiting', 'sending', 'held', 'unreadable');
 create index delivery_sending on /*schema*/delivery (subscription, lane) where state in ('sending', 'unreadable');
 create index delivery_outbox_day on /*schema*/delivery (outbox_day);
 

@@ -1,0 +1,148 @@
+package io.postroom.relay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.postgres.Plan;
+import io.postroom.testkit.TestDatabase;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.ClassOrderer;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.TestClassOrder;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The statements of a lane at a million deliveries: they touch what they are about, not what else waits. */
+@TestClassOrder(ClassOrderer.OrderAnnotation.class)
+class DeliveryPlanTest {
+    /** A thousand keys with a thousand messages each: one that waits for an hour, the rest parked behind it. */
+    static final int KEYS = 1_000;
+
+    static final int PER_KEY = 1_000;
+
+    static TestDatabase database;
+
+    @BeforeAll
+    static void fill() {
+        database = TestDatabase.create();
+        database.execute(
+                "insert into postroom.subscription (name, lanes) values ('all', 4)",
+                "insert into postroom.lane (subscription, lane, position) select 'all', n, 900000 from generate_series(0, 3) as n",
+                """
+                insert into postroom.delivery (subscription, position, lane, key_hash, seq, outbox_day, bytes, state, due_at, attempts)
+                select 'all', n, n %% %1$d %% 4, n %% %1$d, n, current_date, 100,
+                       case when n < %1$d then 'waiting' else 'parked' end,
+                       case when n < %1$d then now() + interval '1 hour' end, case when n < %1$d then 1 else 0 end
+                from generate_series(0, %2$d) as n""".formatted(KEYS, KEYS * PER_KEY - 1),
+                "update postroom.delivery set due_at = now() where position < 100",
+                "update postroom.delivery set crashes = 1 where position between 100 and 103",
+                "update postroom.delivery set due_at = now() where crashes = 1",
+                // A key whose first message has just gone through: all others are parked.
+                "delete from postroom.delivery where position = 950");
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    /** A statement, its parameters with values, and how many rows it may touch. */
+    record Case(String file, List<String> parameters, List<String> values, long rowsMax) {
+        @Override
+        public String toString() {
+            return file;
+        }
+    }
+
+    static Stream<Case> statements() {
+        List<String> lane = List.of("subscription text", "lane int");
+        List<String> keys = List.of("subscription text", "keys integer[]");
+        return Stream.of(
+                new Case(
+                        "claim.sql",
+                        List.of("subscription text", "lane int", "node text", "limit int", "bytes_max bigint"),
+                        List.of("'all'", "1", "'node'", "200", "1000000"),
+                        200),
+                new Case(
+                        "claim_suspect.sql",
+                        List.of("subscription text", "lane int", "node text"),
+                        List.of("'all'", "1", "'node'"),
+                        200),
+                new Case("next_due.sql", lane, List.of("'all'", "1"), 2),
+                new Case("rescue.sql", lane, List.of("'all'", "1"), 10),
+                new Case("reread.sql", lane, List.of("'all'", "1"), 10),
+                new Case(
+                        "unclaim.sql",
+                        List.of("subscription text", "lane int", "in_hand bigint[]"),
+                        List.of("'all'", "1", "'{}'"),
+                        10),
+                new Case(
+                        "accept.sql",
+                        List.of("subscription text", "positions bigint[]"),
+                        List.of("'all'", "'{1,2,3,4,5,6,7,8,9,10}'"),
+                        10),
+                new Case("still_blocked.sql", keys, List.of("'all'", "'{1,2,3,4,5,6,7,8,9,10}'"), 10),
+                new Case("park_behind.sql", keys, List.of("'all'", "'{101,201,301,401,950}'"), 10),
+                new Case(
+                        "promote.sql",
+                        List.of("subscription text", "keys integer[]", "run int"),
+                        List.of("'all'", "'{101,201,301,401,950}'", "100"),
+                        5 * 202),
+                new Case(
+                        "known_beyond.sql",
+                        List.of("subscription text", "lane int", "position bigint", "lanes int", "resume_at bigint"),
+                        List.of("'all'", "1", "999000", "4", "0"),
+                        1_000));
+    }
+
+    static void touchesOnlyWhatItIsAbout(Case statement) throws SQLException {
+        for (String mode : List.of(Plan.GENERIC, Plan.CUSTOM)) {
+            Plan plan = Plan.explain(
+                    database,
+                    mode,
+                    DeliveryTable.class,
+                    statement.file(),
+                    statement.parameters(),
+                    statement.values().toArray());
+            assertThat(plan.nodes()).as(plan.text()).noneMatch(node -> node.startsWith("Seq Scan delivery"));
+            assertThat(plan.rowsTouched()).as(mode + "\n" + plan.text()).isLessThanOrEqualTo(statement.rowsMax() * 2);
+        }
+    }
+
+    @Nested
+    @Order(1)
+    class WithoutStatistics {
+        static Stream<Case> statements() {
+            return DeliveryPlanTest.statements();
+        }
+
+        @ParameterizedTest
+        @MethodSource("statements")
+        void everyStatementTouchesOnlyWhatItIsAbout(Case statement) throws SQLException {
+            touchesOnlyWhatItIsAbout(statement);
+        }
+    }
+
+    @Nested
+    @Order(2)
+    class WithStatistics {
+        static Stream<Case> statements() {
+            return DeliveryPlanTest.statements();
+        }
+
+        @BeforeAll
+        static void analyze() {
+            database.execute("vacuum analyze postroom.delivery");
+        }
+
+        @ParameterizedTest
+        @MethodSource("statements")
+        void everyStatementTouchesOnlyWhatItIsAbout(Case statement) throws SQLException {
+            touchesOnlyWhatItIsAbout(statement);
+        }
+    }
+}
