@@ -3,25 +3,48 @@
  *
  * <p>A subscription has lanes; each lane is a row with a position and a lease. A relay takes lanes, reads from the position on,
  * hands messages to the sink, and settles the finished prefix. Who writes which column of {@code lane}: {@code owner},
- * {@code leased_until} and {@code fence} by acquire and release, {@code leased_until} by renew, {@code position} by settle. A
- * settle names the fence it was acquired with; if another relay has the lane by then, no row fits, nothing changes, and the
- * relay stops working on that lane and says so. Times are the database's; a relay's own clock only makes it stop early.
+ * {@code leased_until} and {@code fence} by acquire and release, {@code leased_until} by renew, {@code position} by settle and
+ * record, {@code recorded} by record. A settle names the fence it was acquired with; if another relay has the lane by then, no row
+ * fits, nothing changes, and the relay stops working on that lane and says so. Times are the database's; a relay's own clock only
+ * makes it stop early.
+ *
+ * <p>A message that is accepted at its first attempt leaves no trace but the position. Any other gets a row in {@code delivery}, and
+ * the position passes it:
+ *
+ * <pre>
+ *               ┌─ scheduled ─┐ due                       ┌──────── not accepted ────────┐
+ * read ─────────┼─────────────┴──────────▶ sending ───────┼─▶ waiting ─ due ─▶ sending …  │
+ *               ├─ parked ── its turn ──▶ waiting         └─▶ out of attempts: dead letter (held: keeps its key)
+ *               └─ unreadable ── another relay takes the lane ──▶ waiting
+ * </pre>
+ *
+ * <p>Later messages of a key that has deliveries are parked behind them and released in order. Every transaction that changes
+ * deliveries first locks their lane's row, operators' too, so there is one writer at a time and no lock on single deliveries. An
+ * attempt at a delivery is counted when it is claimed, before it is made. Attempts of messages that come straight from the journal
+ * are not written anywhere; but a relay that takes a lane from one that died writes {@code sending} rows for what the dead one may
+ * have been sending, before it sends it. What is {@code sending} when a relay dies is a suspect: it goes on alone, one in the whole
+ * process, so that a message which ends processes is told from those that were near.
  *
  * <p>What a crash of the relay leaves behind, step by step:
  *
  * <ol>
  *   <li>after acquire: a lane whose lease runs out; another relay takes it and begins where it was settled;
- *   <li>after read or send: the same; what was sent since the last settle is sent again;
+ *   <li>after read or send: the same; what was sent since the last settle is sent again, and counted as its second attempt;
+ *   <li>after claim, or after a note that a message is about to be sent: a row in {@code sending}; the next relay makes it
+ *       {@code waiting}, a suspect, or buries it when it is out of attempts and was alone;
  *   <li>after the sink's acknowledgement: the same, the sink sees those messages twice, with the same ids;
+ *   <li>in the middle of record: nothing of it; after its commit: all of it, with the position. If only the answer was lost, the
+ *       record's number says so and it is not written twice;
  *   <li>after settle: nothing is sent again;
  *   <li>after release: nothing, the lane is free at once.
  * </ol>
  *
- * <p>What a crash of PostgreSQL leaves behind: committed settles and leases. The relay finds its connections broken, keeps its
- * lanes if it can renew them in time, and goes on where it was.
+ * <p>What a crash of PostgreSQL leaves behind: committed settles, records and leases. The relay finds its connections broken, keeps
+ * its lanes if it can renew them in time, and goes on where it was; claims whose answer it never got it takes back.
  *
- * <p>A message that the sink does not accept is tried again after a growing wait. Its key waits with it, in memory; other keys of
- * the lane go on until the window of unsettled messages is full.
+ * <p>A destination that takes nothing opens the circuit of its subscription in this relay: nothing is sent but one probe at a time,
+ * no attempt is counted. What a crash leaves behind is a row in {@code circuit}, which goes with the relay's own. A thread that
+ * hangs in a sink over its deadline is left alone and another takes its lane on; when it comes back it finds the lane gone and ends.
  */
 @NullMarked
 package io.postroom.relay;
