@@ -54,8 +54,15 @@ final class Orphan {
         try {
             return Files.isSameFile(data, Path.of("/proc", Long.toString(process.pid()), "cwd"));
         } catch (IOException e) {
-            return false;
+            // Only Linux shows where a process works.
+            return wasStartedFor(data, process);
         }
+    }
+
+    /** Whether its command line names the folder, as that of an embedded server does. */
+    static boolean wasStartedFor(Path data, ProcessHandle process) {
+        List<String> arguments = List.of(process.info().arguments().orElse(new String[0]));
+        return arguments.contains(data.toString());
     }
 
     /** SIGINT asks PostgreSQL for a fast shutdown; Java itself sends only SIGTERM, which would wait for every client. */
