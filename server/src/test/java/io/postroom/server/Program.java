@@ -39,6 +39,15 @@ public final class Program implements AutoCloseable {
 
     /** Starts it with these variables on top of a bare environment. */
     public static Program start(Map<String, String> environment, String... arguments) {
+        return start(ProcessBuilder.Redirect.PIPE, environment, arguments);
+    }
+
+    /** Starts it with its standard output going to a file, as after {@code >}. */
+    public static Program startInto(Path file, String... arguments) {
+        return start(ProcessBuilder.Redirect.appendTo(file.toFile()), Map.of(), arguments);
+    }
+
+    private static Program start(ProcessBuilder.Redirect out, Map<String, String> environment, String... arguments) {
         Path target = Path.of("target").toAbsolutePath();
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -48,7 +57,7 @@ public final class Program implements AutoCloseable {
                 target.resolve("classes") + ":" + target.resolve("lib") + "/*",
                 "io.postroom.server.Main"));
         command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command);
+        ProcessBuilder builder = new ProcessBuilder(command).redirectOutput(out);
         builder.environment().keySet().removeIf(name -> name.startsWith("PG") || name.startsWith("POSTROOM"));
         builder.environment().putAll(environment);
         try {

@@ -90,6 +90,25 @@ class RelayFileTest {
         assertThat(run.exitCode()).isEqualTo(2);
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "mysql://app:secret@h/shop          | it is not a PostgreSQL URL",
+                "postgres:/app:secret@h/shop        | two slashes must follow the first colon",
+                "postgres://app:secret@h:port/shop  | port",
+                "postgres://app:secret@h/shop/extra | there is more than one part after the host"
+            })
+    void refusesAUrlThatCannotBeUsedWithoutRepeatingItsPassword(String url, String sentence) throws IOException {
+        CommandRun run = check("url: '" + url + "'\nsubscriptions: {all: {log: {}}}\n", Map.of());
+        assertThat(run.err())
+                .contains("could not read url in ")
+                .contains(sentence)
+                .doesNotContain("secret")
+                .doesNotContain("can be used");
+        assertThat(run.exitCode()).isEqualTo(2);
+    }
+
     @Test
     void showsAllProblemsAtOnceInTheOrderOfTheFile() throws IOException {
         CommandRun run = check("""

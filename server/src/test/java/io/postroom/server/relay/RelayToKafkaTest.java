@@ -66,7 +66,7 @@ class RelayToKafkaTest {
         int before = broker.read("shop.order").size();
         int published = 0;
         Map<String, String> environment = Map.of("DATABASE_URL", database.url());
-        try (Program relay = Program.start(environment, "relay", "--config", file.toString())) {
+        try (Program relay = Program.start(environment, "relay", "--verbose", "--config", file.toString())) {
             for (List<Message> some : messages) {
                 publish(database, some);
                 published += some.size();
@@ -78,6 +78,7 @@ class RelayToKafkaTest {
             }
             relay.terminate();
             assertThat(relay.awaitExit(Duration.ofSeconds(30))).isZero();
+            assertThat(relay.said()).as("the sink was closed").contains("Closing the Kafka producer");
         }
         assertThat(database.queryLong("select count(*) from postroom.lane where owner is not null"))
                 .isZero();

@@ -1,6 +1,7 @@
 package io.postroom.server.tail;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.postroom.message.Message;
 import io.postroom.server.CommandRun;
@@ -12,6 +13,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -192,6 +195,37 @@ class TailTest {
         }
         assertThat(database.queryLong("select position from postroom.lane where owner is null"))
                 .isEqualTo(5);
+    }
+
+    @Test
+    void failsOnAFullDiskAndPrintsEverythingTheNextTime() throws Exception {
+        Path full = Path.of("/dev/full");
+        assumeTrue(Files.isWritable(full), "only Linux has a disk that is always full");
+        publish(5);
+        try (Program tail = Program.startInto(full, "tail", "--url", database.url(), "--subscription", "me")) {
+            assertThat(tail.awaitExit()).isEqualTo(1);
+            assertThat(tail.said()).contains("could not write standard output: No space left on device");
+        }
+        assertThat(positions(
+                        run("--subscription", "me", "--until-idle", "100ms").out()))
+                .containsExactly(1L, 2L, 3L, 4L, 5L);
+    }
+
+    @Test
+    void saysThatItsFilterHasChangedAndOnlyThen() throws Exception {
+        publish(3);
+        String notice =
+                "subscription me gets another filter from here on; what the former one left out before position 3";
+        assertThat(run("--subscription", "me", "--type", "Nothing", "--until-idle", "100ms")
+                        .err())
+                .isEmpty();
+        assertThat(run("--subscription", "me", "--type", "Nothing", "--until-idle", "100ms")
+                        .err())
+                .isEmpty();
+        CommandRun widened = run("--subscription", "me", "--until-idle", "100ms");
+        assertThat(widened.err()).contains(notice).hasLineCount(1);
+        assertThat(widened.out()).isEmpty();
+        assertThat(run("--subscription", "me", "--until-idle", "100ms").err()).isEmpty();
     }
 
     @Test
