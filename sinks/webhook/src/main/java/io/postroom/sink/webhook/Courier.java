@@ -42,20 +42,30 @@ final class Courier {
             HttpAnswer answer = connections.post(head(envelope, content), content, Deadline.in(attemptTimeout));
             return report(id, answer);
         } catch (UnreachableException e) {
-            return report(id, Verdict.UNAVAILABLE, String.valueOf(e.getMessage()), null);
+            return report(id, Verdict.UNAVAILABLE, e.errorClass(), String.valueOf(e.getMessage()), null);
         } catch (NoAnswerException e) {
-            return report(id, Verdict.RETRY, e.getMessage() + ", and the endpoint may have taken it", null);
+            return report(
+                    id, Verdict.RETRY, e.errorClass(), e.getMessage() + ", and the endpoint may have taken it", null);
         } catch (IOException e) {
             return report(
-                    id, Verdict.RETRY, "the connection failed (" + e.getClass().getSimpleName() + ")", null);
+                    id,
+                    Verdict.RETRY,
+                    ErrorClass.CONNECTION_LOST,
+                    "the connection failed (" + e.getClass().getSimpleName() + ")",
+                    null);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return report(id, Verdict.UNAVAILABLE, "the sink was closed", null);
+            return report(id, Verdict.UNAVAILABLE, ErrorClass.CLOSED, "the sink was closed", null);
         } catch (RejectedExecutionException e) {
-            return report(id, Verdict.UNAVAILABLE, "the sink was closed", null);
+            return report(id, Verdict.UNAVAILABLE, ErrorClass.CLOSED, "the sink was closed", null);
         } catch (RuntimeException e) {
             // By type alone: the message may quote the payload.
-            return report(id, Verdict.RETRY, "the sink failed (" + e.getClass().getName() + ")", null);
+            return report(
+                    id,
+                    Verdict.RETRY,
+                    ErrorClass.SINK_FAILED,
+                    "the sink failed (" + e.getClass().getName() + ")",
+                    null);
         }
     }
 
@@ -92,12 +102,12 @@ final class Courier {
         if (showResponses && !answer.excerpt().isBlank()) {
             fact.append(" with \"").append(Redaction.redact(answer.excerpt())).append('"');
         }
-        return report(id, verdict, fact.toString(), after);
+        return report(id, verdict, ErrorClass.ofStatus(answer.status()), fact.toString(), after);
     }
 
-    Report report(UUID id, Verdict verdict, String fact, @Nullable Duration after) {
+    Report report(UUID id, Verdict verdict, String errorClass, String fact, @Nullable Duration after) {
         String reason = "could not send message " + id + " to " + endpoint.origin() + ": " + fact + "; "
                 + verdict.consequence();
-        return new Report(verdict, reason, after);
+        return new Report(verdict, errorClass, reason, after);
     }
 }

@@ -64,7 +64,7 @@ final class Dialer {
 
     HttpConnection dial(Deadline deadline) throws UnreachableException, InterruptedException {
         List<InetAddress> addresses = checkedAddresses(deadline);
-        UnreachableException last = new UnreachableException("its name has no address");
+        UnreachableException last = new UnreachableException(ErrorClass.DNS, "its name has no address");
         for (InetAddress address : addresses.subList(0, Math.min(ADDRESSES_TRIED_MAX, addresses.size()))) {
             try {
                 return connect(address, deadline);
@@ -83,7 +83,7 @@ final class Dialer {
             InetAddress address = bare(given);
             String objection = guard.objection(address);
             if (objection != null) {
-                throw new UnreachableException("the address " + objection);
+                throw new UnreachableException(ErrorClass.ADDRESS_REFUSED, "the address " + objection);
             }
             checked.add(address);
         }
@@ -105,15 +105,17 @@ final class Dialer {
         try {
             lookup = lookups.submit(() -> resolver.resolve(endpoint.host()));
         } catch (RejectedExecutionException e) {
-            throw new UnreachableException("earlier lookups of its name are still waiting for a name server");
+            throw new UnreachableException(
+                    ErrorClass.DNS, "earlier lookups of its name are still waiting for a name server");
         }
         try {
             return lookup.get(deadline.millisLeft(connectTimeout), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
             lookup.cancel(true);
-            throw new UnreachableException("its name was not resolved within " + connectTimeout.toMillis() + " ms");
+            throw new UnreachableException(
+                    ErrorClass.DNS, "its name was not resolved within " + connectTimeout.toMillis() + " ms");
         } catch (ExecutionException e) {
-            throw new UnreachableException("its name does not resolve");
+            throw new UnreachableException(ErrorClass.DNS, "its name does not resolve");
         }
     }
 
@@ -127,8 +129,9 @@ final class Dialer {
             return new HttpConnection(raw, endpoint.tls() ? handshake(raw) : raw);
         } catch (IOException e) {
             Watchdog.close(raw);
-            throw new UnreachableException(
-                    deadline.passed() ? "no connection before the deadline of the attempt" : fact(e));
+            throw deadline.passed()
+                    ? new UnreachableException(ErrorClass.CONNECT, "no connection before the deadline of the attempt")
+                    : unreachable(e);
         } finally {
             watch.cancel(false);
         }
@@ -145,7 +148,7 @@ final class Dialer {
         try {
             socket.startHandshake();
         } catch (IOException e) {
-            throw new UnreachableException("the TLS handshake failed, " + tlsFact(e));
+            throw new UnreachableException(ErrorClass.TLS, "the TLS handshake failed, " + tlsFact(e));
         }
         return socket;
     }
@@ -155,11 +158,12 @@ final class Dialer {
         return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }
 
+    private UnreachableException unreachable(IOException e) {
+        return e instanceof UnreachableException known ? known : new UnreachableException(ErrorClass.CONNECT, fact(e));
+    }
+
     /** By type alone: messages of exceptions may quote what the peer sent. */
     private String fact(IOException e) {
-        if (e instanceof UnreachableException) {
-            return String.valueOf(e.getMessage());
-        }
         if (e instanceof SocketTimeoutException) {
             return "no connection within " + connectTimeout.toMillis() + " ms";
         }

@@ -61,10 +61,11 @@ final class HttpConnection {
             throw e;
         } catch (IOException e) {
             if (deadline.passed()) {
-                // It may be this message that it hangs on: others go on.
-                throw new NoAnswerException("no answer before the deadline of the attempt", false);
+                // It may be this message that it hangs on, or all of them: the lane finds out.
+                throw new NoAnswerException(ErrorClass.TIMEOUT, "no answer before the deadline of the attempt", false);
             }
-            throw new NoAnswerException("the connection broke before the answer", !heard[0]);
+            throw new NoAnswerException(
+                    ErrorClass.CONNECTION_LOST, "the connection broke before the answer", !heard[0]);
         }
         ResponseBody body = new ResponseBody(in);
         boolean whole;

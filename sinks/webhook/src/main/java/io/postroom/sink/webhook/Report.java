@@ -1,20 +1,31 @@
 package io.postroom.sink.webhook;
 
 import io.postroom.relay.Outcome;
+import io.postroom.retry.Fault;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What became of one attempt: the verdict, the reason in an operator's words, and the wait that the endpoint asked for. */
-record Report(Verdict verdict, String reason, @Nullable Duration after) {
+/**
+ * What became of one attempt: the verdict, its {@link ErrorClass}, the reason in an operator's words, and the wait that the endpoint
+ * asked for.
+ */
+record Report(
+        Verdict verdict,
+        String errorClass,
+        String reason,
+        @Nullable Duration after) {
 
     /** The report as the relay understands it. */
     Outcome outcome() {
         return switch (verdict) {
             case ACCEPTED -> Outcome.accepted();
-            case RETRY -> after == null ? Outcome.retry(reason) : Outcome.retry(reason, after);
-            case REJECTED -> Outcome.rejected(reason);
-            case UNAVAILABLE, DISABLE -> 
-                after == null ? Outcome.unavailable(reason) : Outcome.unavailable(reason, after);
+            case RETRY -> new Outcome.Retry(fault(), after);
+            case REJECTED -> new Outcome.Rejected(fault());
+            case UNAVAILABLE, DISABLE -> new Outcome.Unavailable(fault(), after);
         };
+    }
+
+    private Fault fault() {
+        return Fault.of(errorClass, reason);
     }
 }

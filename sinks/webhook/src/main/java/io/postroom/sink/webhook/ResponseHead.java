@@ -25,10 +25,11 @@ record ResponseHead(boolean http11, int status, Map<String, String> headers) {
                 return head;
             }
             if (head.status == 101) {
-                throw new NoAnswerException("the endpoint switched protocols", false);
+                throw new NoAnswerException(ErrorClass.NOT_HTTP, "the endpoint switched protocols", false);
             }
         }
-        throw new NoAnswerException("more than " + INTERIM_ANSWERS_MAX + " interim answers", false);
+        throw new NoAnswerException(
+                ErrorClass.NOT_HTTP, "more than " + INTERIM_ANSWERS_MAX + " interim answers", false);
     }
 
     private static ResponseHead readOne(InputStream in) throws IOException {
@@ -36,7 +37,7 @@ record ResponseHead(boolean http11, int status, Map<String, String> headers) {
         String statusLine = line(in, left);
         Matcher status = STATUS_LINE.matcher(statusLine);
         if (!status.matches()) {
-            throw new NoAnswerException("the answer is not HTTP/1.1", false);
+            throw new NoAnswerException(ErrorClass.NOT_HTTP, "the answer is not HTTP/1.1", false);
         }
         left -= statusLine.length();
         Map<String, String> headers = new HashMap<>();
@@ -44,7 +45,7 @@ record ResponseHead(boolean http11, int status, Map<String, String> headers) {
             left -= line.length() + 1;
             int colon = line.indexOf(':');
             if (colon < 1) {
-                throw new NoAnswerException("the answer has a header without a name", false);
+                throw new NoAnswerException(ErrorClass.NOT_HTTP, "the answer has a header without a name", false);
             }
             headers.merge(
                     line.substring(0, colon).toLowerCase(Locale.ROOT),
@@ -62,7 +63,8 @@ record ResponseHead(boolean http11, int status, Map<String, String> headers) {
                 throw new EOFException();
             }
             if (line.length() >= bytesMax) {
-                throw new NoAnswerException("the answer's head is longer than " + HEAD_BYTES_MAX + " bytes", false);
+                throw new NoAnswerException(
+                        ErrorClass.NOT_HTTP, "the answer's head is longer than " + HEAD_BYTES_MAX + " bytes", false);
             }
             line.append((char) b);
         }

@@ -6,7 +6,14 @@ import java.io.IOException;
 final class UnreachableException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    UnreachableException(String fact) {
+    private final String errorClass;
+
+    UnreachableException(String errorClass, String fact) {
         super(fact);
+        this.errorClass = errorClass;
+    }
+
+    String errorClass() {
+        return errorClass;
     }
 }

@@ -104,10 +104,11 @@ public final class WebhookSink implements Sink {
         try {
             workers.execute(waiting);
         } catch (RejectedExecutionException e) {
-            waiting.refuse(
-                    closed.get()
-                            ? "the sink is closed"
-                            : workers.getQueue().size() + " messages wait for a worker already");
+            if (closed.get()) {
+                waiting.refuse(ErrorClass.CLOSED, "the sink is closed");
+            } else {
+                waiting.refuse(ErrorClass.BUSY, workers.getQueue().size() + " messages wait for a worker already");
+            }
         }
         return waiting.answer;
     }
@@ -160,7 +161,8 @@ public final class WebhookSink implements Sink {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        unfinished.forEach(waiting -> waiting.refuse("the sink was closed before the endpoint answered"));
+        unfinished.forEach(
+                waiting -> waiting.refuse(ErrorClass.CLOSED, "the sink was closed before the endpoint answered"));
         connections.close();
         lookups.shutdownNow();
         watchdog.shutdown();
@@ -190,7 +192,7 @@ public final class WebhookSink implements Sink {
             } finally {
                 // Only an Error gets past the courier; even then the lane must not wait for ever.
                 if (!answer.isDone()) {
-                    refuse("the sink failed");
+                    refuse(ErrorClass.SINK_FAILED, "the sink failed");
                 }
             }
         }
@@ -198,11 +200,11 @@ public final class WebhookSink implements Sink {
         private void attempt() {
             Instant disabled = disabledSince;
             if (closed.get()) {
-                refuse("the sink was closed");
+                refuse(ErrorClass.CLOSED, "the sink was closed");
             } else if (disabled != null) {
-                refuse("the endpoint is disabled since it answered 410 at " + disabled);
+                refuse(ErrorClass.DISABLED, "the endpoint is disabled since it answered 410 at " + disabled);
             } else if (start.passed()) {
-                refuse("no worker was free within " + attemptTimeout.toMillis() + " ms");
+                refuse(ErrorClass.BUSY, "no worker was free within " + attemptTimeout.toMillis() + " ms");
             } else {
                 Report report = courier.carry(envelope);
                 if (report.verdict() == Verdict.DISABLE) {
@@ -212,8 +214,8 @@ public final class WebhookSink implements Sink {
             }
         }
 
-        private void refuse(String fact) {
-            finish(courier.report(envelope.message().id(), Verdict.UNAVAILABLE, fact, null));
+        private void refuse(String errorClass, String fact) {
+            finish(courier.report(envelope.message().id(), Verdict.UNAVAILABLE, errorClass, fact, null));
         }
 
         private void finish(Report report) {

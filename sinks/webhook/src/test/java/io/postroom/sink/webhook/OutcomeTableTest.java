@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The table in README.md, row by row, against a real server. */
 class OutcomeTableTest {
-    private static final Pattern ROW = Pattern.compile("(?m)^\\| ([0-9 -]+) \\| (\\w+) \\|.*$");
+    private static final Pattern ROW = Pattern.compile("(?m)^\\| ([0-9 -]+) \\| (\\w+) \\| `?([a-z.<>-]+)`? \\|.*$");
+    private static final Pattern TROUBLE_ROW = Pattern.compile("(?m)^\\| (\\w[^|]*) \\| (\\w+) \\| `([a-z-]+)` \\|.*$");
     private static final Map<String, Class<? extends Outcome>> OUTCOMES = Map.of(
             "accepted", Outcome.Accepted.class,
             "retry", Outcome.Retry.class,
@@ -38,8 +39,15 @@ class OutcomeTableTest {
     private Receiver receiver;
     private WebhookSink sink;
 
-    /** The statuses of a row and its outcome. */
-    record Row(List<Integer> statuses, String outcome) {}
+    /** The statuses of a row, its outcome and its error class. */
+    record Row(List<Integer> statuses, String outcome, String errorClass) {
+        String errorClass(int status) {
+            return errorClass.replace("<status>", Integer.toString(status));
+        }
+    }
+
+    /** A row without a status: what happens, its outcome and its error class. */
+    record TroubleRow(String trouble, String outcome, String errorClass) {}
 
     @BeforeEach
     void open() throws Exception {
@@ -70,14 +78,22 @@ class OutcomeTableTest {
                 })
                 .boxed()
                 .toList();
-        return new Row(statuses, row.group(2));
+        return new Row(statuses, row.group(2), row.group(3));
     }
 
-    private static String expected(int status) throws IOException {
+    static List<TroubleRow> troubleRows() throws IOException {
+        return TROUBLE_ROW
+                .matcher(Files.readString(Path.of("README.md")))
+                .results()
+                .filter(row -> !ROW.matcher(row.group()).matches())
+                .map(row -> new TroubleRow(row.group(1), row.group(2), row.group(3)))
+                .toList();
+    }
+
+    private static Row expected(int status) throws IOException {
         return rows().stream()
                 .filter(row -> row.statuses.contains(status))
                 .findFirst()
-                .map(Row::outcome)
                 .orElseThrow(() -> new AssertionError("no row for " + status));
     }
 
@@ -87,9 +103,12 @@ class OutcomeTableTest {
         for (int status : row.statuses) {
             receiver.answer(Receiver.Answer.of(status));
             Outcome outcome = Sending.send(sink);
-            assertThat(outcome).as("answer to %d", status).isInstanceOf(OUTCOMES.get(expected(status)));
-            assertThat(sink.disabledSince().isPresent())
-                    .isEqualTo(expected(status).equals("disabled"));
+            Row expected = expected(status);
+            assertThat(outcome).as("answer to %d", status).isInstanceOf(OUTCOMES.get(expected.outcome));
+            if (!(outcome instanceof Outcome.Accepted)) {
+                assertThat(Sending.errorClass(outcome)).isEqualTo(expected.errorClass(status));
+            }
+            assertThat(sink.disabledSince().isPresent()).isEqualTo(expected.outcome.equals("disabled"));
             sink.enable();
         }
     }
@@ -97,8 +116,26 @@ class OutcomeTableTest {
     @Test
     void theTableNamesEveryStatus() throws IOException {
         for (int status = 200; status < 1_000; status++) {
-            assertThat(expected(status)).isIn(OUTCOMES.keySet());
+            assertThat(expected(status).outcome).isIn(OUTCOMES.keySet());
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("troubleRows")
+    void everyRowWithoutAStatusIsTrue(TroubleRow row) throws Exception {
+        Trouble trouble = Trouble.TABLE.get(row.errorClass);
+        assertThat(trouble).as("trouble that is a %s", row.errorClass).isNotNull();
+        for (Outcome outcome : trouble.make()) {
+            assertThat(outcome).as(row.trouble).isInstanceOf(OUTCOMES.get(row.outcome));
+            assertThat(Sending.errorClass(outcome)).isEqualTo(row.errorClass);
+        }
+    }
+
+    @Test
+    void theTableNamesEveryTrouble() throws IOException {
+        assertThat(troubleRows())
+                .extracting(TroubleRow::errorClass)
+                .containsExactlyInAnyOrderElementsOf(Trouble.TABLE.keySet());
     }
 
     @Test

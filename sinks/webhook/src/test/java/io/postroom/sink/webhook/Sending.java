@@ -2,6 +2,7 @@ package io.postroom.sink.webhook;
 
 import io.postroom.message.Message;
 import io.postroom.relay.Outcome;
+import io.postroom.retry.Fault;
 import io.postroom.testkit.Messages;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -33,15 +34,23 @@ final class Sending {
     }
 
     static String reason(Outcome outcome) {
+        return fault(outcome).message();
+    }
+
+    static String errorClass(Outcome outcome) {
+        return fault(outcome).errorClass();
+    }
+
+    private static Fault fault(Outcome outcome) {
         if (outcome instanceof Outcome.Unavailable unavailable) {
-            return unavailable.reason();
+            return unavailable.fault();
         }
         if (outcome instanceof Outcome.Retry retry) {
-            return retry.reason();
+            return retry.fault();
         }
         if (outcome instanceof Outcome.Rejected rejected) {
-            return rejected.reason();
+            return rejected.fault();
         }
-        throw new AssertionError("no reason in " + outcome);
+        throw new AssertionError("no fault in " + outcome);
     }
 }
