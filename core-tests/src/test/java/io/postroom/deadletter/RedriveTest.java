@@ -693,7 +693,7 @@ class RedriveTest {
                 Statement statement = relay.createStatement()) {
             statement.execute("select 1 from postroom.lane where subscription = 'billing' and lane = 1 for update");
             step = CompletableFuture.supplyAsync(() -> yard.redrives.step(id));
-            awaitOneWaiting();
+            awaitWaiting(1);
             assertThat(yard.count("dead_letter", "resolution is not null")).isZero();
             relay.commit();
         }
@@ -704,17 +704,25 @@ class RedriveTest {
     @Test
     void followsALaneChangeThatWasMadeWhileItWaited() throws Exception {
         bury(50);
+        yard.database.execute(
+                "insert into postroom.lane (subscription, lane, position) select 'billing', n, 0 from generate_series(4, 6) n");
         UUID id = id(request(yard.redriveOf("billing")));
         CompletableFuture<RedriveStep> step;
-        try (Connection operator = yard.database.begin();
-                Statement statement = operator.createStatement()) {
-            statement.execute("select 1 from postroom.lane where subscription = 'billing' order by lane for update");
-            step = CompletableFuture.supplyAsync(() -> yard.redrives.step(id));
-            awaitOneWaiting();
-            statement.execute("update postroom.subscription set lanes = 7 where name = 'billing'");
-            statement.execute(
-                    "insert into postroom.lane (subscription, lane, position) select 'billing', n, 0 from generate_series(4, 6) n");
-            operator.commit();
+        try (Connection relay = yard.database.begin();
+                Statement recording = relay.createStatement()) {
+            recording.execute("select 1 from postroom.lane where subscription = 'billing' and lane = 5 for update");
+            try (Connection operator = yard.database.begin();
+                    Statement change = operator.createStatement()) {
+                change.execute("select 1 from postroom.lane where subscription = 'billing' and lane < 4 for update");
+                step = CompletableFuture.supplyAsync(() -> yard.redrives.step(id));
+                awaitWaiting(1);
+                change.execute("update postroom.subscription set lanes = 7 where name = 'billing'");
+                operator.commit();
+            }
+            // Now for the lane that has become one of them.
+            assertThat(yard.count("dead_letter", "resolution is not null")).isZero();
+            awaitWaiting(1);
+            relay.commit();
         }
         assertThat(step.get(DEADLINE.toSeconds(), TimeUnit.SECONDS).redrive().done())
                 .isEqualTo(50);
@@ -734,12 +742,33 @@ class RedriveTest {
         assertThat(yard.count("dead_letter", "resolution is null")).isEqualTo(done.skipped());
     }
 
-    /** Waits until one session waits for a lock of another. */
-    private void awaitOneWaiting() {
+    @Test
+    void removingTheSubscriptionWaitsForTheStepThatNeedsIt() throws Exception {
+        bury(10);
+        UUID id = id(request(yard.redriveOf("billing")));
+        CompletableFuture<RedriveStep> step;
+        CompletableFuture<Void> removal;
+        try (Connection relay = yard.database.begin();
+                Statement statement = relay.createStatement()) {
+            statement.execute("select 1 from postroom.lane where subscription = 'billing' and lane = 3 for update");
+            step = CompletableFuture.supplyAsync(() -> yard.redrives.step(id));
+            awaitWaiting(1);
+            removal = CompletableFuture.runAsync(() -> yard.database.execute("delete from postroom.subscription"));
+            awaitWaiting(2);
+            relay.commit();
+        }
+        assertThat(step.get(DEADLINE.toSeconds(), TimeUnit.SECONDS).redrive().done())
+                .isEqualTo(10);
+        removal.get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+        assertThat(yard.count("delivery", "true")).isZero();
+    }
+
+    /** Waits until so many sessions wait for a lock of another. */
+    private void awaitWaiting(int sessions) {
         long deadline = System.nanoTime() + DEADLINE.toNanos();
         while (yard.one(
                         "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
-                == 0) {
+                < sessions) {
             assertThat(System.nanoTime()).as("nobody waits").isLessThan(deadline);
             Thread.onSpinWait();
         }
