@@ -1,0 +1,90 @@
+package io.postroom.server.deadletter;
+
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** How an act on dead letters is done, and who answers for it. */
+final class ActOptions {
+    @Option(
+            names = "--reason",
+            paramLabel = "TEXT",
+            description = "Why; kept in the audit. Required but for --dry-run.")
+    private @Nullable String reason;
+
+    @Option(
+            names = "--actor",
+            paramLabel = "NAME",
+            description = "Who; kept in the audit. The user of the operating system unless given.")
+    private @Nullable String actor;
+
+    @Option(names = "--dry-run", description = "Only show what would be done.")
+    private boolean dryRun;
+
+    @Option(names = "--yes", description = "Do not ask.")
+    private boolean yes;
+
+    @Option(names = "--rate", paramLabel = "N/s", description = "At most so many: 50/s, 10/m or 100/h.")
+    private @Nullable String rate;
+
+    @Option(
+            names = "--request",
+            converter = UuidWord.class,
+            paramLabel = "UUID",
+            description = "The identity of this act. The same command again, with the same one, does nothing twice.")
+    private @Nullable UUID request;
+
+    @Option(names = "--detach", description = "Only ask for it; deadletter resume does it.")
+    private boolean detach;
+
+    boolean isDryRun() {
+        return dryRun;
+    }
+
+    boolean isYes() {
+        return yes;
+    }
+
+    boolean isDetached() {
+        return detach;
+    }
+
+    @Nullable
+    UUID request() {
+        return request;
+    }
+
+    @Nullable
+    Double rate() {
+        try {
+            return rate == null ? null : Rate.parse(rate);
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(ExitCode.USAGE, "could not read --rate: " + e.getMessage(), e);
+        }
+    }
+
+    String reason() {
+        if (reason == null) {
+            if (dryRun) {
+                return "dry run";
+            }
+            throw new CommandException(
+                    ExitCode.USAGE, "--reason is missing; say why, for those who read the audit later");
+        }
+        return reason;
+    }
+
+    String actor() {
+        return actor(actor);
+    }
+
+    static String actor(@Nullable String given) {
+        String user = System.getProperty("user.name", "");
+        if (given == null && user.isBlank()) {
+            throw new CommandException(ExitCode.USAGE, "the operating system names no user; name one with --actor");
+        }
+        return given == null ? user : given;
+    }
+}

@@ -1,0 +1,345 @@
+package io.postroom.server.deadletter;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.Postroom;
+import io.postroom.PostroomException;
+import io.postroom.deadletter.DeadLetter;
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.DeadLetterGroup;
+import io.postroom.deadletter.DeadLetterRow;
+import io.postroom.deadletter.DeadLetters;
+import io.postroom.deadletter.GroupBy;
+import io.postroom.deadletter.Redrive;
+import io.postroom.deadletter.RedriveAction;
+import io.postroom.deadletter.RedriveRequest;
+import io.postroom.deadletter.Redrives;
+import io.postroom.server.postgres.Connections;
+import io.postroom.server.postgres.DatabaseUrl;
+import io.postroom.server.postgres.SchemaCheck;
+import io.postroom.server.postgres.SchemaChoice;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.OutputFormat;
+import io.postroom.server.terminal.OutputOption;
+import io.postroom.server.terminal.Quoted;
+import io.postroom.server.terminal.Suggestion;
+import io.postroom.server.terminal.Terminal;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The dead letters' commands: thin words around {@link DeadLetters} and {@link Redrives}. */
+@Command(
+        name = "deadletter",
+        description = "Look at messages that were given up on, put them back on their way or end them.",
+        synopsisSubcommandLabel = "COMMAND")
+public final class DeadLetterCommand {
+    private static final int PAGE = 100;
+    /** One steps, one tells relays. */
+    private static final int CONNECTIONS = 2;
+
+    private final Terminal terminal;
+    private final GlobalOptions options;
+
+    public DeadLetterCommand(Terminal terminal, GlobalOptions options) {
+        this.terminal = terminal;
+        this.options = options;
+    }
+
+    @Command(
+            name = "list",
+            description = "Show open dead letters, newest first, or how many there are of each kind.",
+            footer = {
+                "%nExamples:",
+                "  postroom deadletter list --subscription billing --since 2h",
+                "  postroom deadletter list --group-by error,type"
+            })
+    int list(
+            @Mixin OutputOption output,
+            @Mixin FilterOptions filter,
+            @Option(
+                            names = "--group-by",
+                            split = ",",
+                            paramLabel = "WORD",
+                            description = "Count them by some of error, type, owner, tenant, key, cause.")
+                    @Nullable
+                    List<String> groupBy,
+            @Option(names = "--limit", paramLabel = "N", description = "So many at most; 100 unless given.") @Nullable
+                    Integer limit,
+            @Option(
+                            names = "--before",
+                            paramLabel = "ID",
+                            description = "Go on after this one, the last of the page before.")
+                    @Nullable
+                    Long before) {
+        int page = limit == null ? PAGE : limit;
+        if (page < 1 || page > DeadLetters.PAGE_MAX) {
+            throw new CommandException(
+                    ExitCode.USAGE, "--limit is " + page + ", the range is 1 to " + DeadLetters.PAGE_MAX);
+        }
+        DeadLetterFilter wanted = filter.filter(List.of());
+        Set<GroupBy> by = groups(groupBy == null ? List.of() : groupBy);
+        DeadLetters letters = open().deadLetters();
+        if (!by.isEmpty()) {
+            List<DeadLetterGroup> groups = letters.groups(wanted, by, page);
+            LetterListing.groups(groups, by, output.format()).print(terminal, output.format());
+            more(groups.size() == page, "greater --limit shows more groups");
+            return ExitCode.OK;
+        }
+        List<DeadLetterRow> rows = letters.list(wanted, before, page);
+        LetterListing.rows(rows, output.format()).print(terminal, output.format());
+        more(
+                rows.size() == page,
+                "there may be more: --before "
+                        + (rows.isEmpty() ? 0 : rows.get(rows.size() - 1).id()));
+        return ExitCode.OK;
+    }
+
+    private void more(boolean full, String sentence) {
+        if (full) {
+            terminal.say(sentence);
+        }
+    }
+
+    @Command(
+            name = "show",
+            description = "Show a dead letter whole, with its payload and its attempts, open or not.",
+            footer = {"%nExample:", "  postroom deadletter show 42 -o json | jq .payload"})
+    int show(@Mixin OutputOption output, @Parameters(paramLabel = "ID", description = "Its number.") long id) {
+        DeadLetter letter = open().deadLetters()
+                .get(id)
+                .orElseThrow(() -> new CommandException(
+                        ExitCode.NOT_FOUND,
+                        "could not find dead letter " + id + "; postroom deadletter list shows those that are open"));
+        LetterLine line = new LetterLine(terminal.interactive());
+        if (output.format() != OutputFormat.TABLE) {
+            terminal.print(line.of(letter) + "\n");
+            return ExitCode.OK;
+        }
+        LetterListing.facts(letter).print(terminal, output.format());
+        terminal.print("\nHISTORY\n" + line.harmless(letter.history()) + "\n\nPAYLOAD\n"
+                + line.harmless(letter.message().payload()) + "\n");
+        if (letter.resolution() != null && letter.resolution().patched() != null) {
+            terminal.print("\nPATCHED\n" + line.harmless(letter.resolution().patched()) + "\n");
+        }
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "export",
+            description =
+                    "Print open dead letters whole, with their payloads, as JSON lines in the order of their numbers.",
+            footer = {"%nExample:", "  postroom deadletter export --subscription billing > billing.jsonl"})
+    int export(@Mixin FilterOptions filter) {
+        DeadLetterFilter wanted = filter.filter(List.of());
+        LetterLine line = new LetterLine(terminal.interactive());
+        return pooled(letters -> {
+            letters.export(wanted, letter -> terminal.print(line.of(letter) + "\n"));
+            return ExitCode.OK;
+        });
+    }
+
+    @Command(
+            name = "redrive",
+            description = {
+                "Put dead letters back on their way: those that are named, or all that fit the filter.",
+                "First it says how many there are and which keys have seen newer messages since. It goes step by step, can be"
+                        + " stopped with Ctrl-C, resumed and cancelled, and does nothing twice."
+            },
+            footer = {
+                "%nExamples:",
+                "  postroom deadletter redrive 42 43 --reason 'customer 7 is there now'",
+                "  postroom deadletter redrive --subscription billing --type OrderPaid --dry-run",
+                "  postroom deadletter redrive --subscription billing --rate 50/s --canary 20 --reason 'fixed in 1.4' --yes",
+                "  postroom deadletter redrive --fingerprint 9f2c --patch fix.json --dry-run"
+            })
+    int redrive(
+            @Mixin OutputOption output,
+            @Mixin FilterOptions filter,
+            @Mixin ActOptions act,
+            @Option(
+                            names = "--canary",
+                            paramLabel = "N",
+                            description = "So many first; the rest only when all of them were delivered.")
+                    @Nullable
+                    Integer canary,
+            @Option(
+                            names = "--patch",
+                            paramLabel = "FILE",
+                            description = "A JSON Patch (RFC 6902) that mends the payloads; the originals stay."
+                                    + " With --dry-run it shows what would change.")
+                    @Nullable
+                    Path patch,
+            @Parameters(arity = "0..*", paramLabel = "ID", description = "Single dead letters.") @Nullable
+                    List<String> ids) {
+        RedriveRequest request = request(
+                RedriveAction.REDRIVE,
+                filter,
+                ids,
+                act,
+                builder -> builder.canary(canary).patch(patch == null ? null : PatchFile.read(patch)));
+        return pooled(letters -> new BulkAct(terminal, letters, act, output.format()).perform(request));
+    }
+
+    @Command(
+            name = "discard",
+            description = "End dead letters: those that are named, or all that fit the filter. They stay to be seen.",
+            footer = {
+                "%nExample:",
+                "  postroom deadletter discard --subscription billing --error-class http.410 --reason 'endpoint is gone'"
+            })
+    int discard(
+            @Mixin OutputOption output,
+            @Mixin FilterOptions filter,
+            @Mixin ActOptions act,
+            @Parameters(arity = "0..*", paramLabel = "ID", description = "Single dead letters.") @Nullable
+                    List<String> ids) {
+        RedriveRequest request = request(RedriveAction.DISCARD, filter, ids, act, builder -> builder);
+        return pooled(letters -> new BulkAct(terminal, letters, act, output.format()).perform(request));
+    }
+
+    @Command(
+            name = "redrives",
+            description = "Show redrives and discards, newest first, and how far they are.",
+            footer = {"%nExample:", "  postroom deadletter redrives -o json"})
+    int redrives(@Mixin OutputOption output) {
+        List<Redrive> redrives = open().deadLetters().redrives().list(PAGE);
+        LetterListing.redrives(redrives, output.format()).print(terminal, output.format());
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "cancel",
+            description = "End a redrive that is not finished. What it has done stays done.",
+            footer = {
+                "%nExample:",
+                "  postroom deadletter cancel 8e03978e-40d5-43e8-bc93-6894a57f9324 --reason 'wrong filter'"
+            })
+    int cancel(
+            @Mixin OutputOption output,
+            @Parameters(paramLabel = "REDRIVE", converter = UuidWord.class, description = "Its UUID.") UUID id,
+            @Option(names = "--reason", required = true, paramLabel = "TEXT", description = "Why; kept in the audit.")
+                    String reason,
+            @Option(
+                            names = "--actor",
+                            paramLabel = "NAME",
+                            description = "Who; the user of the operating system unless given.")
+                    @Nullable
+                    String actor) {
+        Redrives redrives = open().deadLetters().redrives();
+        Redrive cancelled = known(() -> redrives.cancel(id, ActOptions.actor(actor), reason));
+        LetterListing.redrives(List.of(cancelled), output.format()).print(terminal, output.format());
+        return ExitCode.OK;
+    }
+
+    @Command(
+            name = "resume",
+            description = "Go on with a redrive that is not finished, whoever began it.",
+            footer = {"%nExample:", "  postroom deadletter resume 8e03978e-40d5-43e8-bc93-6894a57f9324"})
+    int resume(
+            @Mixin OutputOption output,
+            @Parameters(paramLabel = "REDRIVE", converter = UuidWord.class, description = "Its UUID.") UUID id) {
+        return pooled(letters -> new RedriveRun(terminal, letters, output.format()).run(id));
+    }
+
+    private static RedriveRequest request(
+            RedriveAction action,
+            FilterOptions filter,
+            @Nullable List<String> ids,
+            ActOptions act,
+            Function<RedriveRequest.Builder, RedriveRequest.Builder> more) {
+        DeadLetterFilter wanted = filter.filter(
+                ids == null
+                        ? List.of()
+                        : ids.stream().map(DeadLetterCommand::number).toList());
+        if (wanted.isEmpty()) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "could not " + action.word() + ": no dead letter is named; give their numbers, or at least one of "
+                            + FilterOptions.NAMES);
+        }
+        try {
+            RedriveRequest.Builder builder =
+                    action == RedriveAction.REDRIVE ? RedriveRequest.redrive(wanted) : RedriveRequest.discard(wanted);
+            UUID id = act.request();
+            return more.apply(builder.id(id == null ? UUID.randomUUID() : id)
+                            .rate(act.rate())
+                            .actor(act.actor())
+                            .reason(act.reason()))
+                    .build();
+        } catch (PostroomException e) {
+            throw new CommandException(ExitCode.USAGE, e.getMessage(), e);
+        }
+    }
+
+    private static long number(String id) {
+        if (!id.matches("\\d{1,18}")) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "'" + Quoted.text(id, 30)
+                            + "' is not the number of a dead letter; postroom deadletter list shows them");
+        }
+        return Long.parseLong(id);
+    }
+
+    private static Set<GroupBy> groups(List<String> words) {
+        Set<GroupBy> by = EnumSet.noneOf(GroupBy.class);
+        List<String> known =
+                Arrays.stream(GroupBy.values()).map(GroupBy::toString).toList();
+        for (String word : words) {
+            by.add(Arrays.stream(GroupBy.values())
+                    .filter(group -> group.toString().equals(word))
+                    .findFirst()
+                    .orElseThrow(() -> new CommandException(
+                            ExitCode.USAGE,
+                            "could not read --group-by: '" + Quoted.text(word, 20) + "' is none of " + known
+                                    + Suggestion.didYouMean(word, known))));
+        }
+        return by;
+    }
+
+    /** Tells a redrive that is not there from other failures. */
+    static Redrive known(Supplier<Redrive> act) {
+        try {
+            return act.get();
+        } catch (PostroomException e) {
+            int code = e.code().equals("redrive.unknown")
+                    ? ExitCode.NOT_FOUND
+                    : e.code().equals("redrive.invalid") ? ExitCode.USAGE : ExitCode.FAILURE;
+            throw new CommandException(code, e.getMessage(), e);
+        }
+    }
+
+    /** For commands that ask once and end. */
+    private Postroom open() {
+        DatabaseUrl url = DatabaseUrl.find(options.url(), terminal.environment());
+        return checked(Postroom.builder(Connections.single(url, Connections.SHORT)));
+    }
+
+    /** For commands that ask again and again. */
+    private int pooled(Function<DeadLetters, Integer> work) {
+        DatabaseUrl url = DatabaseUrl.find(options.url(), terminal.environment());
+        try (HikariDataSource pool = Connections.pool(url, CONNECTIONS)) {
+            return work.apply(checked(Postroom.builder(pool)).deadLetters());
+        }
+    }
+
+    private Postroom checked(Postroom.Builder builder) {
+        Postroom postroom = builder.schema(SchemaChoice.of(options.schema(), terminal.environment())
+                        .name())
+                .build();
+        SchemaCheck.require(postroom, terminal);
+        return postroom;
+    }
+}

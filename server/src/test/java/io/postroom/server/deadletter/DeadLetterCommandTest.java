@@ -1,0 +1,459 @@
+package io.postroom.server.deadletter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.postroom.message.Message;
+import io.postroom.server.CommandRun;
+import io.postroom.server.CommandTree;
+import io.postroom.server.Program;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.Terminal;
+import io.postroom.testkit.TestDatabase;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class DeadLetterCommandTest {
+    private static TestDatabase database;
+
+    @TempDir
+    Path folder;
+
+    @BeforeAll
+    static void create() {
+        database = TestDatabase.create();
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    /** Ten messages of five orders; the first of each is buried in billing, which has delivered those of o-0 and o-1 since. */
+    @BeforeEach
+    void bury() {
+        database.execute(
+                """
+                truncate postroom.outbox, postroom.journal, postroom.subscription, postroom.lane, postroom.delivery,
+                    postroom.circuit, postroom.dead_letter, postroom.redrive, postroom.audit restart identity""",
+                "delete from postroom.tick where position > 0",
+                "insert into postroom.subscription (name, lanes) values ('billing', 1)",
+                "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 7)");
+        List<Message> messages = IntStream.range(0, 10)
+                .mapToObj(n -> Message.about("order", "o-" + n % 5)
+                        .tenantId("acme")
+                        .event(n < 5 ? "OrderPlaced" : "OrderPaid")
+                        .payload("{\"n\":" + n + ",\n\"secret\":\"s3cr3t \\u001b[31m\u009b\"}")
+                        .build())
+                .toList();
+        database.postroom()
+                .database()
+                .transact(tx -> database.postroom().outbox().publishAll(tx, messages));
+        database.postroom().journal().stampAll();
+        database.execute("""
+                insert into postroom.dead_letter (source, owner, position, key_hash, message_id, tenant_id, aggregate_type,
+                    aggregate_id, event_type, event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint,
+                    history, buried_by)
+                select 'subscription', 'billing', j.position, j.key_hash, o.id, o.tenant_id, o.aggregate_type, o.aggregate_id,
+                    o.event_type, o.event_version, o.payload, o.occurred_at, 'exhausted', 5, 'http.503', 'busy', 'beef',
+                    '[{"attempt": 5}]', 'node-1'
+                from postroom.journal as j join postroom.outbox as o on o.seq = j.seq and o.day = j.outbox_day
+                where o.event_type = 'OrderPlaced' order by j.position""");
+    }
+
+    private static CommandRun run(String... arguments) {
+        String[] all = new String[arguments.length + 1];
+        all[0] = "deadletter";
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        return CommandRun.of(Map.of("POSTROOM_URL", database.url()), all);
+    }
+
+    private static List<JsonNode> rows(CommandRun run) {
+        return JsonMapper.shared().readTree(run.out()).values().stream().toList();
+    }
+
+    private static long count(String table, String where) {
+        return database.queryLong("select count(*) from postroom." + table + " where " + where);
+    }
+
+    // Command lines that cannot be read
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "deadletter                                        | a command is missing",
+                "deadletter redrve                                 | did you mean redrive?",
+                "deadletter list --limit 0                         | --limit is 0, the range is 1 to 1000",
+                "deadletter list --group-by eror                   | none of [error, type, owner, tenant, key, cause]; did you mean error?",
+                "deadletter list --cause exausted                  | did you mean exhausted?",
+                "deadletter list --since sometime                  | could not read --since",
+                "deadletter list --since 1h --until 2h             | let it begin before it ends",
+                "deadletter show x                                 | ID",
+                "deadletter show                                   | missing required parameter",
+                "deadletter redrive --reason r                     | no dead letter is named; give their numbers, or at least one of --subscription",
+                "deadletter discard --reason r --yes               | no dead letter is named",
+                "deadletter redrive --subscription s               | --reason is missing",
+                "deadletter redrive x --reason r                   | 'x' is not the number of a dead letter",
+                "deadletter redrive 1 --reason r --rate 5          | '5' is not a rate; write a number and a unit: 50/s, 10/m or 100/h",
+                "deadletter redrive 1 --reason r --rate 0/s        | the range is 0.001 to 100000",
+                "deadletter redrive 1 --reason r --canary 0        | canary is 0, the range is 1 to 10000",
+                "deadletter redrive 1 --reason r --patch /none     | could not read --patch /none: there is no such file",
+                "deadletter redrive 1 --reason r --request 7       | '7' is not a UUID such as",
+                "deadletter discard 1 --reason r --canary 3        | --canary is not an option of postroom deadletter discard",
+                "deadletter cancel 1 --reason r                    | '1' is not a UUID such as",
+                "deadletter cancel 8e03978e-40d5-43e8-bc93-6894a57f9324 | missing required option: '--reason=TEXT'",
+                "deadletter resume                                 | missing required parameter",
+            })
+    void refusesWhatItCannotRead(String arguments, String sentence) {
+        CommandRun run = CommandRun.of(arguments.split(" "));
+        assertThat(run.err()).contains(sentence).doesNotContain("Exception");
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.out()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"list", "show", "export", "redrive", "discard", "redrives", "cancel", "resume"})
+    void explainsEveryCommandWithAnExample(String verb) {
+        CommandRun run = CommandRun.of("deadletter", verb, "--help");
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.out()).startsWith("Usage: postroom deadletter " + verb).contains("Example");
+    }
+
+    // Looking
+
+    @Test
+    void listsThemNewestFirstWithoutPayloads() {
+        CommandRun run = run("list", "-o", "json", "--limit", "2");
+        List<JsonNode> rows = rows(run);
+        assertThat(rows).extracting(row -> row.get("id").asLong()).containsExactly(5L, 4L);
+        assertThat(rows.get(0).propertyNames())
+                .containsExactly(
+                        "id",
+                        "subscription",
+                        "position",
+                        "messageId",
+                        "tenantId",
+                        "aggregateType",
+                        "aggregateId",
+                        "eventType",
+                        "cause",
+                        "attempts",
+                        "errorClass",
+                        "error",
+                        "fingerprint",
+                        "buriedAt",
+                        "buriedBy");
+        assertThat(run.err()).contains("--before 4");
+        assertThat(rows(run("list", "-o", "json", "--before", "4")))
+                .extracting(row -> row.get("id").asLong())
+                .containsExactly(3L, 2L, 1L);
+        assertThat(run("list").out()).contains("OrderPlaced").contains("busy").doesNotContain("s3cr3t");
+        assertThat(run("list", "--subscription", "none", "-o", "json").out()).isEqualTo("[]\n");
+    }
+
+    @Test
+    void countsThemByWhatTheyHaveInCommon() {
+        JsonNode group =
+                rows(run("list", "--group-by", "error,type", "-o", "json")).get(0);
+        assertThat(group.propertyNames())
+                .containsExactly(
+                        "errorClass",
+                        "fingerprint",
+                        "eventType",
+                        "letters",
+                        "keys",
+                        "tenants",
+                        "firstBuriedAt",
+                        "lastBuriedAt",
+                        "sampleId",
+                        "sampleError");
+        assertThat(group.get("letters").asLong()).isEqualTo(5);
+        assertThat(group.get("keys").asLong()).isEqualTo(5);
+        assertThat(group.get("fingerprint").asString()).isEqualTo("beef");
+        assertThat(rows(run("list", "--group-by", "tenant", "--group-by", "key", "-o", "json")))
+                .hasSize(5);
+    }
+
+    @Test
+    void showsOneWhole() {
+        JsonNode letter =
+                JsonMapper.shared().readTree(run("show", "2", "-o", "json").out());
+        assertThat(letter.get("payload").get("n").asInt()).isOne();
+        assertThat(letter.get("history").get(0).get("attempt").asInt()).isEqualTo(5);
+        assertThat(letter.get("resolution").isNull()).isTrue();
+        assertThat(run("show", "2").out())
+                .contains("HISTORY")
+                .contains("PAYLOAD\n{\"n\":1")
+                .contains("s3cr3t");
+        CommandRun missing = run("show", "99");
+        assertThat(missing.exitCode()).isEqualTo(3);
+        assertThat(missing.err()).contains("could not find dead letter 99");
+    }
+
+    @Test
+    void exportsThemAsLines() {
+        List<String> lines =
+                run("export", "--subscription", "billing").out().lines().toList();
+        assertThat(lines).hasSize(5);
+        assertThat(lines)
+                .extracting(line -> JsonMapper.shared().readTree(line).get("id").asLong())
+                .containsExactly(1L, 2L, 3L, 4L, 5L);
+        assertThat(lines.get(0)).contains("\"payload\":{\"n\":0, \"secret\":");
+    }
+
+    @Test
+    void showsAPersonNothingThatATerminalObeys() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(
+                out,
+                new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8),
+                Map.of("POSTROOM_URL", database.url()),
+                true);
+        for (String[] command : new String[][] {{"export"}, {"show", "1"}, {"show", "1", "-o", "json"}}) {
+            String[] all = new String[command.length + 1];
+            all[0] = "deadletter";
+            System.arraycopy(command, 0, all, 1, command.length);
+            assertThat(CommandTree.run(terminal, all)).isZero();
+        }
+        assertThat(out.toString(StandardCharsets.UTF_8))
+                .doesNotContain("\u009b")
+                .contains("\\u009b");
+        JsonMapper.shared()
+                .readTree(
+                        out.toString(StandardCharsets.UTF_8).lines().findFirst().orElseThrow());
+    }
+
+    // Planning
+
+    @Test
+    void saysBeforehandWhichKeysHaveSeenNewerMessages() {
+        CommandRun run = run("redrive", "--subscription", "billing", "--rate", "2/s", "--dry-run", "-o", "json");
+        JsonNode plan = rows(run).get(0);
+        assertThat(plan.get("letters").asLong()).isEqualTo(5);
+        assertThat(plan.get("keys").asLong()).isEqualTo(5);
+        assertThat(plan.get("tenants").asLong()).isOne();
+        assertThat(plan.get("orderConflicts").asLong()).isEqualTo(2);
+        assertThat(plan.get("orderConflictsExact").asBoolean()).isTrue();
+        assertThat(plan.get("estimatedSeconds").asDouble()).isEqualTo(2.5);
+        assertThat(run.err())
+                .contains(
+                        "5 dead letters of 5 keys and 1 tenant; 2 keys have since seen newer messages, such as order o-")
+                .contains("takes about 2.5s")
+                .contains("nothing was done");
+        assertThat(run.exitCode()).isZero();
+        assertThat(count("redrive", "true") + count("audit", "true")).isZero();
+    }
+
+    @Test
+    void showsWhatAPatchWouldChange() throws IOException {
+        Path patch = Files.writeString(
+                folder.resolve("fix.json"),
+                "[{\"op\":\"test\",\"path\":\"/n\",\"value\":0},{\"op\":\"replace\",\"path\":\"/n\",\"value\":100}]");
+        CommandRun table = run("redrive", "--subscription", "billing", "--patch", patch.toString(), "--dry-run");
+        assertThat(table.out())
+                .contains("dead letter 1\n  {\n-   \"n\" : 0,\n+   \"n\" : 100,")
+                .contains("dead letter 2 is skipped: operation 1 (test /n): the value there is another");
+        JsonNode plan = rows(run("redrive", "1", "--patch", patch.toString(), "--dry-run", "-o", "json"))
+                .get(0);
+        assertThat(plan.get("samples").get(0).get("diff").get(2).asString()).isEqualTo("+   \"n\" : 100,");
+        Path bad = Files.writeString(folder.resolve("bad.json"), "[{\"op\":\"spam\",\"path\":\"/n\"}]");
+        CommandRun refused = run("redrive", "1", "--patch", bad.toString(), "--dry-run");
+        assertThat(refused.exitCode()).isEqualTo(2);
+        assertThat(refused.err())
+                .contains("operation 1 has an op that is none of")
+                .contains("bad.json");
+    }
+
+    // Acting
+
+    @Test
+    void redrivesAndSaysSo() {
+        CommandRun run = run(
+                "redrive", "--subscription", "billing", "--reason", "fixed", "--actor", "anna", "--yes", "-o", "json");
+        assertThat(run.exitCode()).isZero();
+        JsonNode redrive = rows(run).get(0);
+        assertThat(redrive.get("state").asString()).isEqualTo("done");
+        assertThat(redrive.get("done").asLong()).isEqualTo(5);
+        assertThat(redrive.get("reason").asString()).isEqualTo("fixed");
+        assertThat(count("delivery", "state = 'waiting'")).isEqualTo(5);
+        assertThat(count("audit", "actor = 'anna' and reason = 'fixed'")).isEqualTo(2);
+        assertThat(run.out() + run.err()).doesNotContain("s3cr3t");
+    }
+
+    @Test
+    void discardsSingleOnes() {
+        assertThat(run("discard", "2", "3", "--reason", "unwanted", "--yes").exitCode())
+                .isZero();
+        assertThat(count("dead_letter", "resolution = 'discarded' and id in (2, 3)"))
+                .isEqualTo(2);
+        assertThat(count("audit", "actor = '" + System.getProperty("user.name") + "'"))
+                .isEqualTo(2);
+        CommandRun again = run("discard", "2", "3", "--reason", "unwanted", "--yes");
+        assertThat(again.exitCode()).isEqualTo(3);
+        assertThat(again.err()).contains("none of them is there and open");
+    }
+
+    @Test
+    void asksNobodyWhereThereIsNoTerminal() {
+        CommandRun run = run("redrive", "--subscription", "billing", "--reason", "fixed");
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).contains("could not redrive 5 dead letters: there is no terminal to ask on; add --yes");
+        assertThat(count("redrive", "true")).isZero();
+    }
+
+    @Test
+    void takesTheTypedNumberForAYesAndNothingElse() {
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(
+                new ByteArrayOutputStream(), new PrintStream(err, true, StandardCharsets.UTF_8), Map.of(), true);
+        new Confirmation(terminal, () -> " 17 ").require("redrive", 17);
+        assertThat(err.toString(StandardCharsets.UTF_8)).isEqualTo("postroom: type 17 to redrive them: ");
+        for (String answer : new String[] {"", "y", "yes", "18", null}) {
+            assertThatThrownBy(() -> new Confirmation(terminal, () -> answer).require("redrive", 17))
+                    .isInstanceOf(CommandException.class)
+                    .hasMessageContaining("nothing was done")
+                    .extracting("exitCode")
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void theSameCommandTwiceHappensOnce() {
+        String id = UUID.randomUUID().toString();
+        String[] command = {"redrive", "--subscription", "billing", "--reason", "fixed", "--yes", "--request", id};
+        assertThat(run(command).exitCode()).isZero();
+        CommandRun again = run(command);
+        assertThat(again.exitCode()).isZero();
+        assertThat(again.err()).contains("redrive " + id + " was requested before");
+        assertThat(count("redrive", "true")).isOne();
+        assertThat(count("audit", "true")).isEqualTo(2);
+        CommandRun other = run("discard", "--subscription", "billing", "--reason", "x", "--yes", "--request", id);
+        assertThat(other.exitCode()).isEqualTo(1);
+        assertThat(other.err()).contains("requested before as redrive of").contains("and now as discard of");
+    }
+
+    @Test
+    void endsWithFiveWhereSomeWereSkipped() throws IOException {
+        Path patch = Files.writeString(
+                folder.resolve("fix.json"),
+                "[{\"op\":\"test\",\"path\":\"/n\",\"value\":0},{\"op\":\"remove\",\"path\":\"/secret\"}]");
+        CommandRun run = run(
+                "redrive",
+                "--subscription",
+                "billing",
+                "--patch",
+                patch.toString(),
+                "--reason",
+                "mended",
+                "--yes",
+                "-o",
+                "json");
+        assertThat(run.exitCode()).isEqualTo(5);
+        JsonNode redrive = rows(run).get(0);
+        assertThat(redrive.get("done").asLong()).isOne();
+        assertThat(redrive.get("skips").get(0).get("letters").asLong()).isEqualTo(4);
+        assertThat(run.err())
+                .contains("skipped 4: the patch does not apply: operation 1 (test /n)")
+                .doesNotContain("s3cr3t");
+        assertThat(JsonMapper.shared()
+                        .readTree(run("show", "1", "-o", "json").out())
+                        .get("patched")
+                        .toString())
+                .isEqualTo("{\"n\":0}");
+    }
+
+    @Test
+    void hasNothingToDoWhereNothingFits() {
+        CommandRun run = run("redrive", "--subscription", "none", "--reason", "r", "--yes", "-o", "json");
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.out()).isEqualTo("[]\n");
+        assertThat(run.err()).contains("nothing to do: no open dead letter fits");
+    }
+
+    @Test
+    void leavesADetachedOneToOthers() {
+        CommandRun asked =
+                run("redrive", "--subscription", "billing", "--reason", "later", "--yes", "--detach", "-o", "json");
+        assertThat(asked.exitCode()).isZero();
+        String id = rows(asked).get(0).get("id").asString();
+        assertThat(count("dead_letter", "resolution is not null")).isZero();
+        assertThat(rows(run("redrives", "-o", "json")).get(0).get("state").asString())
+                .isEqualTo("running");
+        CommandRun resumed = run("resume", id, "-o", "json");
+        assertThat(resumed.exitCode()).isZero();
+        assertThat(rows(resumed).get(0).get("done").asLong()).isEqualTo(5);
+        CommandRun late = run("cancel", id, "--reason", "too late");
+        assertThat(late.exitCode()).isEqualTo(1);
+        assertThat(late.err()).contains("it is done already");
+    }
+
+    @Test
+    void cancelsWhatIsNotFinished() {
+        String id = rows(run(
+                        "redrive", "--subscription", "billing", "--reason", "r", "--yes", "--detach", "-o", "json"))
+                .get(0)
+                .get("id")
+                .asString();
+        CommandRun cancelled = run("cancel", id, "--reason", "wrong filter", "--actor", "bert");
+        assertThat(cancelled.exitCode()).isZero();
+        assertThat(cancelled.out()).contains("cancelled by bert: wrong filter");
+        CommandRun resumed = run("resume", id);
+        assertThat(resumed.exitCode()).isEqualTo(5);
+        assertThat(resumed.err()).contains("is cancelled: cancelled by bert: wrong filter");
+        CommandRun unknown = run("cancel", UUID.randomUUID().toString(), "--reason", "r");
+        assertThat(unknown.exitCode()).isEqualTo(3);
+        assertThat(run("resume", UUID.randomUUID().toString()).exitCode()).isEqualTo(3);
+        assertThat(run("cancel", id, "--reason", " ").exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    void aStopLeavesItToBeResumed() throws Exception {
+        String id = UUID.randomUUID().toString();
+        try (Program program = Program.start(
+                Map.of("POSTROOM_URL", database.url()),
+                "deadletter",
+                "redrive",
+                "--subscription",
+                "billing",
+                "--reason",
+                "slowly",
+                "--yes",
+                "--rate",
+                "1/m",
+                "--request",
+                id,
+                "-o",
+                "json")) {
+            program.awaitTalk(line -> line.contains("1 of 5 done"));
+            program.terminate();
+            assertThat(program.awaitExit()).isEqualTo(5);
+            assertThat(program.said())
+                    .contains("redrive " + id + " is not finished, with 1 of 5 done; postroom deadletter resume " + id)
+                    .contains("postroom deadletter cancel " + id);
+            assertThat(program.outToEnd()).contains("\"running\"");
+        }
+        database.execute("update postroom.redrive set rate = null");
+        assertThat(run("resume", id).exitCode()).isZero();
+        assertThat(count("delivery", "true")).isEqualTo(5);
+    }
+}
