@@ -3,6 +3,7 @@ package io.postroom;
 import io.postroom.audit.Audit;
 import io.postroom.deadletter.DeadLetters;
 import io.postroom.delivery.DeliveryRedriver;
+import io.postroom.diagnosis.Diagnosis;
 import io.postroom.journal.Journal;
 import io.postroom.maintenance.Maintenance;
 import io.postroom.outbox.Outbox;
@@ -68,9 +69,14 @@ public final class Postroom {
         return new Audit(database);
     }
 
+    /** Why a message is where it is. */
+    public Diagnosis diagnosis() {
+        return new Diagnosis(database);
+    }
+
     /** Housekeeping for this database; one process of a system should start it. */
     public Maintenance maintenance() {
-        return new Maintenance(database, telemetry);
+        return new Maintenance(database, deadLetters().redrives(), telemetry);
     }
 
     /** Brings the schema up to date, or says where it stands. */

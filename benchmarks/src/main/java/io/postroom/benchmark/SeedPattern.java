@@ -16,7 +16,7 @@ import java.util.concurrent.Future;
 /** The pattern this product grew from: claim pending rows with SKIP LOCKED, publish, mark them processed. */
 final class SeedPattern {
     private static final int[] BATCHES = {100, 500, 1000};
-    /** Of a backlog of 300,000, so that the last batch size still finds a long one. */
+    /** Of a backlog of 300,000, so that the last claim still finds a long one. */
     private static final long EACH = 70_000;
     /** As usually written it may be slow; what it does in this time shows its rate as well. */
     private static final Duration EACH_MAX = Duration.ofSeconds(10);
@@ -44,19 +44,19 @@ final class SeedPattern {
 
     /** Messages per second with two workers at the best of three batch sizes, ordered by the index's own columns. */
     static double matched(BenchDatabase database, long rows) throws InterruptedException {
-        SeedPattern seed = new SeedPattern(database, rows);
-        double best = 0;
-        for (int batch : BATCHES) {
-            best = Math.max(best, seed.drain(batch, true));
-        }
-        return best;
+        return best(database, rows, true);
     }
 
-    /** The same ordered by id. It slows down with all that is processed already, so each batch size gets a backlog of its own. */
+    /** The same ordered by id. */
     static double asWritten(BenchDatabase database, long rows) throws InterruptedException {
+        return best(database, rows, false);
+    }
+
+    /** It slows down with all that is processed already, so each batch size gets a backlog of its own. */
+    private static double best(BenchDatabase database, long rows, boolean matched) throws InterruptedException {
         double best = 0;
         for (int batch : BATCHES) {
-            best = Math.max(best, new SeedPattern(database, rows).drain(batch, false));
+            best = Math.max(best, new SeedPattern(database, rows).drain(batch, matched));
         }
         return best;
     }

@@ -2,9 +2,16 @@ package io.postroom.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.RedriveRequest;
+import io.postroom.journal.Journal;
+import io.postroom.maintenance.Maintenance;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.Upcasters;
+import io.postroom.postgres.Database;
 import io.postroom.retry.RetryPolicy;
+import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
 import io.postroom.testkit.TestDatabase;
@@ -410,6 +417,73 @@ class DeliveryTest {
                 .containsExactly(2L);
         assertThat(states()).isEmpty();
         end.countDown();
+    }
+
+    @Test
+    void maintenanceGoesOnWithARedriveThatSomebodyAskedFor() throws Exception {
+        sink.answer(about("bad"), Outcome.rejected("not yet a customer"), 1);
+        List<Message> bad = Messages.sequence("bad", 1);
+        publish(bad);
+        runOnce(subscription(), sink);
+        assertThat(sink.accepted()).isEmpty();
+        database.postroom()
+                .deadLetters()
+                .redrives()
+                .request(RedriveRequest.redrive(DeadLetterFilter.ofOwner(name))
+                        .actor("anna")
+                        .reason("is a customer now")
+                        .build());
+        try (Maintenance maintenance = database.postroom().maintenance()) {
+            maintenance.start();
+            await(() -> count("dead_letter where resolution = 'redriven' and owner = '" + name + "'") == 1);
+        }
+        runOnce(subscription(), sink);
+        assertThat(sink.accepted())
+                .extracting(Message::id)
+                .containsExactly(bad.get(0).id());
+        assertThat(states()).isEmpty();
+    }
+
+    @Test
+    void aVersionThatIsTooNewWaitsForARelayThatKnowsItAndItsKeyWithIt() throws Exception {
+        publish(List.of(version(1, 1), version(2, 2), version(3, 1)));
+        publish(Messages.ofManyKeys("good", 3));
+        runOnce(Upcasters.builder().newest("Changed", 1).build());
+        assertThat(versions("any")).containsExactly(1L);
+        assertThat(sink.accepted()).hasSize(4);
+        assertThat(states()).containsExactly("parked 1", "unreadable 1");
+        assertThat(count(
+                        "delivery where state = 'unreadable' and attempts = 0 and error like 'event version is 2, the newest known"
+                                + " here is 1%' and subscription = '" + name + "'"))
+                .isEqualTo(1);
+        runOnce(Upcasters.builder().newest("Changed", 1).build());
+        assertThat(states()).as("the same release cannot read it either").containsExactly("parked 1", "unreadable 1");
+        runOnce(Upcasters.builder()
+                .add("Changed", 1, payload -> "{\"upcast\":true}")
+                .build());
+        assertThat(versions("any")).containsExactly(1L, 2L, 3L);
+        assertThat(sink.accepted("any").get(2).payload()).isEqualTo("{\"upcast\":true}");
+        assertThat(sink.accepted("any").get(2).eventVersion()).isEqualTo(2);
+        assertThat(count("dead_letter where owner = '" + name + "'")).isZero();
+        assertThat(states()).isEmpty();
+    }
+
+    private static Message version(long aggregateVersion, int eventVersion) {
+        return Message.about("order", "any")
+                .event("Changed")
+                .eventVersion(eventVersion)
+                .aggregateVersion(aggregateVersion)
+                .payload("{}")
+                .build();
+    }
+
+    private void runOnce(Upcasters upcasters) {
+        Database own = database.postroom().database();
+        try (Relay relay = new Relay.Builder(own, new Journal(own, upcasters, Telemetry.NONE), Telemetry.NONE)
+                .deliver(subscription().build(), sink)
+                .build()) {
+            relay.runOnce();
+        }
     }
 
     private void runOnce(Subscription.Builder subscription, Sink target) {

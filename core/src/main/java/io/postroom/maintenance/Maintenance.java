@@ -1,5 +1,6 @@
 package io.postroom.maintenance;
 
+import io.postroom.deadletter.Redrives;
 import io.postroom.postgres.Database;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
@@ -11,24 +12,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does the housekeeping every hour, on a thread of its own. One process of a system should run it; more do no harm. If none
- * does, nothing fails for a week and nothing is lost after that.
+ * Does the housekeeping every hour, and every few seconds goes on with redrives that others have left unfinished, on a thread of its
+ * own. One process of a system should run it; more do no harm. If none does, nothing fails for a week and nothing is lost after
+ * that.
  */
 public final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
     private static final Duration INTERVAL = Duration.ofHours(1);
+    private static final Duration REDRIVE_INTERVAL = Duration.ofSeconds(3);
 
     private final PartitionKeeper partitions;
     private final TickThinner ticks;
+    private final Redrives redrives;
     private final Telemetry telemetry;
     private final String schema;
+    private boolean redrivesFail;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread made = new Thread(work, "postroom-maintenance");
         made.setDaemon(true);
         return made;
     });
 
-    public Maintenance(Database database, Telemetry telemetry) {
+    public Maintenance(Database database, Redrives redrives, Telemetry telemetry) {
+        this.redrives = redrives;
         this.partitions = new PartitionKeeper(database);
         this.ticks = new TickThinner(database);
         this.telemetry = telemetry;
@@ -38,6 +44,8 @@ public final class Maintenance implements AutoCloseable {
     /** Begins at once and goes on every hour. */
     public void start() {
         thread.scheduleWithFixedDelay(this::runQuietly, 0, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        long redriveMillis = REDRIVE_INTERVAL.toMillis();
+        thread.scheduleWithFixedDelay(this::redriveQuietly, redriveMillis, redriveMillis, TimeUnit.MILLISECONDS);
     }
 
     /** One round, on the caller's thread. */
@@ -65,6 +73,18 @@ public final class Maintenance implements AutoCloseable {
     @Override
     public void close() {
         thread.shutdownNow();
+    }
+
+    private void redriveQuietly() {
+        try {
+            redrives.stepAll();
+            redrivesFail = false;
+        } catch (RuntimeException e) {
+            if (!redrivesFail) {
+                redrivesFail = true;
+                LOG.warn("could not go on with redrives of schema {}: {}; it is tried again", schema, e.getMessage());
+            }
+        }
     }
 
     private void runQuietly() {
