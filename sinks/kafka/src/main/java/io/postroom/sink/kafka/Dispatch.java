@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>What the producer does not take at once, because it does not know the topic or has no room, is left to one thread, the
  * opener, which asks again for as long as a message may wait. It makes and closes producers too, so that there is never more
- * than one. Safe for use by many threads.
+ * than one, and looks whether one has gone silent: before it has its id from the broker, a producer gives up on nothing, however
+ * long the broker is away. Safe for use by many threads.
  */
 final class Dispatch {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatch.class);
@@ -32,10 +33,16 @@ final class Dispatch {
     private static final Duration PAUSE = Duration.ofMillis(5);
     private static final int WAITING_MAX = 10_000;
 
+    /** So much longer than the delivery timeout a producer may stay silent: it looks for what is too old not all the time. */
+    private static final Duration SILENCE_MARGIN = Duration.ofSeconds(2);
+
+    private static final Duration SILENCE_LOOK = Duration.ofSeconds(1);
+
     private final Map<String, Object> settings;
     private final TopicTemplate template;
+    private final Duration deliveryTimeout;
     private final Duration waitMax;
-    private final ExecutorService opener = Executors.newSingleThreadExecutor(task -> {
+    private final ScheduledExecutorService opener = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread thread = new Thread(task, "postroom-kafka-opener");
         thread.setDaemon(true);
         return thread;
@@ -47,15 +54,19 @@ final class Dispatch {
     /** When the opener first asked for a topic that is waited for; used by the opener only. */
     private final Map<String, Long> askedSince = new HashMap<>();
 
+    /** Whether somebody looks for silence; used by the opener only. */
+    private boolean watching;
+
     /** What waits for the opener, by topic. Guards itself and the two fields below. */
     private final Map<String, List<Sending>> waiting = new HashMap<>();
 
     private int waitingCount;
     private boolean closed;
 
-    Dispatch(Map<String, Object> settings, TopicTemplate template, Duration waitMax) {
+    Dispatch(Map<String, Object> settings, TopicTemplate template, Duration deliveryTimeout, Duration waitMax) {
         this.settings = settings;
         this.template = template;
+        this.deliveryTimeout = deliveryTimeout;
         this.waitMax = waitMax;
     }
 
@@ -78,7 +89,7 @@ final class Dispatch {
             closed = true;
             left = takeAll();
             // By the opener, which may be making a producer at this moment.
-            opener.execute(this::closeSession);
+            opener.execute(() -> closeSession(CLOSE_MAX, refuseClosed()));
         }
         answer(left, refuseClosed());
         opener.shutdown();
@@ -101,8 +112,12 @@ final class Dispatch {
 
     private boolean offer(ProducerSession open, Sending sending) {
         return open.offer(sending.record, error -> {
+            Outcome ending = open.ending();
             if (error == null) {
                 sending.answer.complete(Outcome.accepted());
+            } else if (ending != null) {
+                // Whatever the producer says about what it could not send any more, no message is to blame.
+                sending.answer.complete(ending);
             } else {
                 Verdict verdict = Verdict.of(error, sending.record.topic(), template);
                 if (verdict.producerSpent()) {
@@ -125,9 +140,11 @@ final class Dispatch {
             if (closed) {
                 refusal = refuseClosed();
             } else if (waitingCount >= WAITING_MAX) {
-                refusal = Outcome.unavailable("could not write to Kafka: " + waitingCount
-                        + " messages wait for a topic or for room in the producer's buffer, the limit is "
-                        + WAITING_MAX);
+                refusal = Verdict.unavailable(
+                        Verdict.BUSY,
+                        "could not write to Kafka: " + waitingCount
+                                + " messages wait for a topic or for room in the producer's buffer, the limit is "
+                                + WAITING_MAX);
             } else {
                 if (waiting.isEmpty()) {
                     opener.execute(this::openTopics);
@@ -154,7 +171,9 @@ final class Dispatch {
                 askedSince.clear();
                 answer(
                         takeAll(),
-                        Outcome.unavailable("could not make a Kafka producer for " + this + ": " + Verdict.fact(e)));
+                        Verdict.unavailable(
+                                Verdict.NO_PRODUCER,
+                                "could not make a Kafka producer for " + this + ": " + Verdict.fact(e)));
             }
             topics = waitedFor();
             if (!topics.isEmpty()) {
@@ -197,8 +216,10 @@ final class Dispatch {
         while (sent < all.size() && awaitRoom(open, all.get(sent))) {
             sent++;
         }
-        Outcome full = Outcome.unavailable("could not write to Kafka: the producer's buffer has had no room for "
-                + waitMax.toMillis() + " ms; it will be sent again");
+        Outcome full = Verdict.unavailable(
+                Verdict.BUFFER_FULL,
+                "could not write to Kafka: the producer's buffer has had no room for " + waitMax.toMillis()
+                        + " ms; it will be sent again");
         answer(all.subList(sent, all.size()), full);
     }
 
@@ -220,22 +241,47 @@ final class Dispatch {
     }
 
     private ProducerSession openSession() {
+        closeIfSilent();
         ProducerSession open = session;
         if (open != null && !open.isSpent()) {
             return open;
         }
         // Before the next one is made: a late request of the old one must not overtake a record of the new one.
-        closeSession();
+        closeSession(
+                CLOSE_MAX,
+                Verdict.unavailable(Verdict.NO_ANSWER, "could not write to Kafka: the producer was replaced"));
         open = new ProducerSession(settings);
         session = open;
+        if (!watching) {
+            watching = true;
+            opener.scheduleWithFixedDelay(
+                    this::closeIfSilent, SILENCE_LOOK.toMillis(), SILENCE_LOOK.toMillis(), TimeUnit.MILLISECONDS);
+        }
         return open;
     }
 
-    private void closeSession() {
+    /** Runs in the opener. */
+    private void closeIfSilent() {
+        ProducerSession open = session;
+        Duration limit = deliveryTimeout.plus(SILENCE_MARGIN);
+        if (open == null || open.isSpent() || !open.isSilent(limit)) {
+            return;
+        }
+        String fact = "no record was answered for " + limit.toMillis() + " ms";
+        if (open.spend()) {
+            LOG.warn("replacing the producer for {}: {}", this, fact);
+        }
+        closeSession(
+                deliveryTimeout.compareTo(CLOSE_MAX) < 0 ? deliveryTimeout : CLOSE_MAX,
+                Verdict.unavailable(
+                        Verdict.NO_ANSWER, "could not write to Kafka: " + fact + "; the message is sent again"));
+    }
+
+    private void closeSession(Duration timeout, Outcome left) {
         ProducerSession open = session;
         session = null;
         if (open != null) {
-            open.close(CLOSE_MAX);
+            open.close(timeout, left);
         }
     }
 
@@ -274,7 +320,7 @@ final class Dispatch {
     }
 
     private static Outcome refuseClosed() {
-        return Outcome.unavailable("could not write to Kafka: the sink is closed");
+        return Verdict.unavailable(Verdict.CLOSED, "could not write to Kafka: the sink is closed");
     }
 
     private record Sending(ProducerRecord<byte[], byte[]> record, CompletableFuture<Outcome> answer) {}

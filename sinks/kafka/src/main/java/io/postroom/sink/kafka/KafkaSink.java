@@ -5,6 +5,7 @@ import static java.util.Map.entry;
 import io.postroom.message.Envelope;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Sink;
+import io.postroom.retry.Fault;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -46,7 +47,7 @@ public final class KafkaSink implements Sink {
             return dispatch.send(CloudEventRecord.of(envelope, topic.name(), source));
         }
         TopicTemplate.Nowhere nowhere = (TopicTemplate.Nowhere) destination;
-        return CompletableFuture.completedFuture(Outcome.rejected(nowhere.reason()));
+        return CompletableFuture.completedFuture(new Outcome.Rejected(Fault.of(Verdict.NO_TOPIC, nowhere.reason())));
     }
 
     /** Does nothing: the producer holds no record back, and its own flush would block the lane until all is acknowledged. */
@@ -151,7 +152,7 @@ public final class KafkaSink implements Sink {
             if (!problems.isEmpty()) {
                 throw new IllegalArgumentException("could not build Kafka sink: " + String.join("; ", problems));
             }
-            return new KafkaSink(template, source, new Dispatch(settings, template, waitMax));
+            return new KafkaSink(template, source, new Dispatch(settings, template, deliveryTimeout, waitMax));
         }
 
         private void checkNames(List<String> problems) {

@@ -1,8 +1,10 @@
 package io.postroom.sink.kafka;
 
+import io.postroom.relay.Outcome;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
@@ -21,6 +23,12 @@ import org.jspecify.annotations.Nullable;
 final class ProducerSession {
     private final Producer<byte[], byte[]> producer;
     private final AtomicBoolean spent = new AtomicBoolean();
+
+    /** What the producer has taken and not answered for, and when it last did. */
+    private final AtomicInteger unanswered = new AtomicInteger();
+
+    private volatile long progressNanos = System.nanoTime();
+    private volatile @Nullable Outcome ending;
 
     /** Makes a producer; throws a KafkaException if, for instance, no broker's name can be resolved. */
     ProducerSession(Map<String, Object> settings) {
@@ -43,7 +51,15 @@ final class ProducerSession {
      * answer. The answer is null or an error and may come before this method returns. Nothing is thrown.
      */
     boolean offer(ProducerRecord<byte[], byte[]> record, Consumer<@Nullable Exception> answer) {
-        Handover handover = new Handover(answer);
+        Handover handover = new Handover(error -> {
+            answered();
+            answer.accept(error);
+        });
+        if (unanswered.get() == 0) {
+            // Before the count: nobody must see something wait since the last answer, which may be long ago.
+            progressNanos = System.nanoTime();
+        }
+        unanswered.incrementAndGet();
         try {
             // A copy: the producer locks the headers of what it takes, even if it has no room for it.
             producer.send(
@@ -57,9 +73,30 @@ final class ProducerSession {
                     (metadata, error) -> handover.complete(error));
         } catch (RuntimeException e) {
             // The producer throws what is not the broker's answer and then never calls back.
+            answered();
             answer.accept(e);
         }
-        return handover.end();
+        boolean taken = handover.end();
+        if (!taken) {
+            unanswered.decrementAndGet();
+        }
+        return taken;
+    }
+
+    private void answered() {
+        progressNanos = System.nanoTime();
+        unanswered.decrementAndGet();
+    }
+
+    /** Whether there are records with the producer and none of them was answered for so long. */
+    boolean isSilent(Duration limit) {
+        return unanswered.get() > 0 && System.nanoTime() - progressNanos > limit.toNanos();
+    }
+
+    /** The answer to what the producer has when it is closed; null before. */
+    @Nullable
+    Outcome ending() {
+        return ending;
     }
 
     /** Marks this producer as one that can send no more; true if it was not marked before. */
@@ -71,9 +108,13 @@ final class ProducerSession {
         return spent.get();
     }
 
-    /** Waits for requests that are under way, so that none of them can arrive after what a next producer sends. */
-    void close(Duration timeout) {
+    /**
+     * Waits for requests that are under way, so that none of them can arrive after what a next producer sends. What has no answer by
+     * then is answered with {@code left}.
+     */
+    void close(Duration timeout, Outcome left) {
         spent.set(true);
+        ending = left;
         producer.close(timeout);
     }
 

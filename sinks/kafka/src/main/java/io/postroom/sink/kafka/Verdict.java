@@ -1,6 +1,7 @@
 package io.postroom.sink.kafka;
 
 import io.postroom.relay.Outcome;
+import io.postroom.retry.Fault;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.AuthenticationException;
@@ -28,35 +29,52 @@ import org.apache.kafka.common.errors.UnsupportedVersionException;
  * <p>The table in this module's README is this class in words; both are tested row by row.
  */
 record Verdict(Outcome outcome, boolean producerSpent) {
+    /** A message has no topic. */
+    static final String NO_TOPIC = "kafka.no-topic";
+
+    /** There is no producer, because one cannot be made. */
+    static final String NO_PRODUCER = "kafka.no-producer";
+
+    /** The producer has no room. */
+    static final String BUFFER_FULL = "kafka.buffer-full";
+
+    /** Too many messages wait. */
+    static final String BUSY = "kafka.busy";
+
+    /** The producer answers for nothing. */
+    static final String NO_ANSWER = "kafka.no-answer";
+
+    /** The sink ends. */
+    static final String CLOSED = "kafka.closed";
+
     private static final int REASON_CHARS_MAX = 500;
 
     /** Judges an error that one message, bound for the given topic of the template, ran into. */
     static Verdict of(Throwable error, String topic, TopicTemplate template) {
         String fact = "could not write to Kafka topic " + topic + ": " + fact(error);
         if (isFaultOfTheMessage(error)) {
-            return goOn(Outcome.rejected(fact + "; trying again cannot help"));
+            return goOn(new Outcome.Rejected(fault(error, fact + "; trying again cannot help")));
         }
         if (isFatal(error)) {
-            return new Verdict(
-                    Outcome.unavailable(fact + "; the producer is replaced and the message sent again"), true);
+            Fault fault = fault(error, fact + "; the producer is replaced and the message sent again");
+            return new Verdict(new Outcome.Unavailable(fault, null), true);
         }
         if (isFaultOfTheTopic(error)) {
-            String advice = "; create the topic or grant the right to write to it, it will be sent again";
-            // If every message goes to this topic, nothing can be sent and no message is to blame. If there
-            // are
+            Fault fault = fault(
+                    reason(error),
+                    fact + "; create the topic or grant the right to write to it, it will be sent again");
+            // If every message goes to this topic, nothing can be sent and no message is to blame. If there are
             // other topics, they must not stand still because this one is missing.
-            return goOn(template.isFixed() ? Outcome.unavailable(fact + advice) : Outcome.retry(fact + advice));
+            return goOn(template.isFixed() ? new Outcome.Unavailable(fault, null) : new Outcome.Retry(fault, null));
         }
         if (isFaultOfTheSink(error)) {
-            return goOn(Outcome.unavailable(fact + "; it will be sent again"));
+            return goOn(new Outcome.Unavailable(fault(error, fact + "; it will be sent again"), null));
         }
         // A bare KafkaException is either the innocent neighbour of an invalid record in its batch or a producer that
-        // failed
-        // to get an id; a new producer is right for one and harmless for the other. Whatever else there may be, its key
-        // alone
-        // waits instead of the whole sink.
+        // failed to get an id; a new producer is right for one and harmless for the other. Whatever else there may be,
+        // its key alone waits instead of the whole sink.
         boolean bare = error.getClass() == KafkaException.class;
-        return new Verdict(Outcome.retry(fact + "; it will be sent again"), bare);
+        return new Verdict(new Outcome.Retry(fault(error, fact + "; it will be sent again"), null), bare);
     }
 
     private static boolean isFaultOfTheMessage(Throwable error) {
@@ -79,10 +97,22 @@ record Verdict(Outcome outcome, boolean producerSpent) {
     }
 
     private static boolean isFaultOfTheTopic(Throwable error) {
-        // What the producer throws when it waited for a topic in vain: the cause tells a missing topic from a dead
-        // broker.
-        Throwable reason = error instanceof TimeoutException && error.getCause() != null ? error.getCause() : error;
+        Throwable reason = reason(error);
         return reason instanceof UnknownTopicOrPartitionException || reason instanceof TopicAuthorizationException;
+    }
+
+    /** When the producer has waited for a topic in vain, the cause tells a missing topic from a dead broker. */
+    private static Throwable reason(Throwable error) {
+        return error instanceof TimeoutException && error.getCause() != null ? error.getCause() : error;
+    }
+
+    /** The error class is {@code kafka.} and the name that Kafka's documentation has for the error. */
+    private static Fault fault(Throwable error, String message) {
+        return Fault.of("kafka." + error.getClass().getSimpleName(), message);
+    }
+
+    static Outcome unavailable(String errorClass, String reason) {
+        return new Outcome.Unavailable(Fault.of(errorClass, reason), null);
     }
 
     private static boolean isFaultOfTheSink(Throwable error) {

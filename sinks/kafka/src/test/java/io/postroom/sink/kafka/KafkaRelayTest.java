@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.message.Message;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
+import io.postroom.retry.RetryPolicy;
 import io.postroom.sink.kafka.testing.KafkaBroker;
 import io.postroom.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.junit.jupiter.api.Test;
 
@@ -57,6 +59,48 @@ class KafkaRelayTest {
         }
     }
 
+    @Test
+    void aBrokerThatIsAwayForAWhileBuriesNothingAndGetsAllWhenItIsBack() throws Exception {
+        try (TestDatabase database = TestDatabase.create();
+                KafkaBroker broker = KafkaBroker.start()) {
+            broker.createTopic("events.order", 3);
+            // Were an outage counted, the first failure would be the last.
+            RetryPolicy once = RetryPolicy.builder().attemptsMax(1).build();
+            try (KafkaSink sink = KafkaSink.builder()
+                            .bootstrapServers(broker.bootstrapServers())
+                            .topic("events.{aggregateType}")
+                            .deliveryTimeout(Duration.ofMillis(600))
+                            .waitMax(Duration.ofMillis(300))
+                            .property("request.timeout.ms", "500")
+                            .build();
+                    Relay relay = database.postroom()
+                            .relay()
+                            .deliver(Subscription.named("kafka").retry(once).build(), sink)
+                            .probe(Duration.ofMillis(20), Duration.ofMillis(100))
+                            .build()) {
+                relay.start();
+                publish(database, 1);
+                broker.stop();
+                for (int round = 2; round <= ROUNDS; round++) {
+                    publish(database, round);
+                }
+                await(() -> count(database, "circuit where failures >= 5 and error_class like 'kafka.%'") == 1);
+                assertThat(count(database, "dead_letter")).isZero();
+                assertThat(count(database, "attempt")).isZero();
+                broker.restart();
+                awaitDelivered(database);
+                await(() -> count(database, "circuit") == 0);
+            }
+            assertThat(count(database, "dead_letter")).isZero();
+            assertThat(count(database, "delivery")).isZero();
+            assertThatTopicIsComplete(broker.read("events.order"));
+        }
+    }
+
+    private static long count(TestDatabase database, String what) {
+        return database.queryLong("select count(*) from postroom." + what);
+    }
+
     /** One transaction that also rolls something back: a message that must never be seen. */
     private static void publish(TestDatabase database, int version) throws Exception {
         try (Connection tx = database.begin()) {
@@ -80,8 +124,13 @@ class KafkaRelayTest {
     }
 
     private static void awaitDelivered(TestDatabase database) {
+        await(() -> database.queryLong("select min(position) from postroom.lane") >= (long) KEYS * ROUNDS
+                && count(database, "delivery") == 0);
+    }
+
+    private static void await(BooleanSupplier done) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (database.queryLong("select min(position) from postroom.lane") < (long) KEYS * ROUNDS) {
+        while (!done.getAsBoolean()) {
             assertThat(System.nanoTime()).as("in time").isLessThan(deadline);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
         }

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class VerdictTest {
     private static final Path README = Path.of("README.md");
     private static final Pattern NAME = Pattern.compile("`([A-Za-z]+Exception)`");
+    private static final Pattern TROUBLE_CLASS = Pattern.compile("`kafka\\.[a-z-]+`");
     private static final List<String> PACKAGES = List.of(
             "org.apache.kafka.common.errors.",
             "org.apache.kafka.common.",
@@ -38,18 +39,19 @@ class VerdictTest {
             "unavailable if all messages go to one topic, else retry",
                     List.of(Outcome.Unavailable.class, Outcome.Retry.class));
 
-    /** The rows of the README's table: an error, the outcome and what becomes of the producer. */
+    /** The rows of the README's table: an error, the outcome, what becomes of the producer and the error class. */
     static Stream<Arguments> readme() throws IOException {
         return Files.readAllLines(README).stream()
                 .filter(line -> line.startsWith("| `") && line.contains("Exception`"))
                 .map(line -> line.split("\\s*\\|\\s*"))
-                .flatMap(cells ->
-                        NAME.matcher(cells[1]).results().map(name -> arguments(name.group(1), cells[2], cells[3])));
+                .flatMap(cells -> NAME.matcher(cells[1])
+                        .results()
+                        .map(name -> arguments(name.group(1), cells[2], cells[3], cells[4])));
     }
 
     @ParameterizedTest
     @MethodSource("readme")
-    void judgesErrorsAsTheReadmeSays(String name, String outcome, String producer) throws Exception {
+    void judgesErrorsAsTheReadmeSays(String name, String outcome, String producer, String errorClass) throws Exception {
         RuntimeException error = error(name);
         assertThat(OUTCOMES).containsKey(outcome);
         assertThat(producer).isIn("kept", "replaced");
@@ -57,6 +59,8 @@ class VerdictTest {
         Verdict many = verdict(error, "events.{aggregateType}");
         assertThat(List.of(single.outcome().getClass(), many.outcome().getClass()))
                 .isEqualTo(OUTCOMES.get(outcome));
+        assertThat(List.of(errorClass(single.outcome()), errorClass(many.outcome())))
+                .allMatch(errorClass.replace("<name>", name).replace("`", "")::equals);
         assertThat(single.producerSpent()).isEqualTo(producer.equals("replaced"));
         assertThat(many.producerSpent()).isEqualTo(producer.equals("replaced"));
         // An InterruptException interrupts the thread that makes it.
@@ -72,6 +76,8 @@ class VerdictTest {
     void tellsAMissingTopicFromADeadBrokerWhenItWaitedInVain() {
         TimeoutException missing = new TimeoutException("late", new UnknownTopicOrPartitionException("missing"));
         assertThat(verdict(missing, "events.{aggregateType}").outcome()).isInstanceOf(Outcome.Retry.class);
+        assertThat(errorClass(verdict(missing, "orders").outcome()))
+                .isEqualTo("kafka.UnknownTopicOrPartitionException");
         TimeoutException leaderless = new TimeoutException("late", new LeaderNotAvailableException("election"));
         assertThat(verdict(leaderless, "events.{aggregateType}").outcome()).isInstanceOf(Outcome.Unavailable.class);
     }
@@ -83,6 +89,37 @@ class VerdictTest {
         assertThat(fact).startsWith("TimeoutException: a b c").hasSizeLessThan(510);
         assertThat(Verdict.fact(new TimeoutException("late", new NetworkException("cut"))))
                 .isEqualTo("TimeoutException: late (NetworkException: cut)");
+    }
+
+    /** The rows without an exception: what happens, the outcome and the error class. */
+    static Stream<Arguments> troubleRows() throws IOException {
+        return Files.readAllLines(README).stream()
+                .map(line -> line.split("\\s*\\|\\s*"))
+                .filter(cells ->
+                        cells.length > 4 && TROUBLE_CLASS.matcher(cells[4]).matches())
+                .map(cells -> arguments(cells[1], cells[2], cells[4].replace("`", "")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("troubleRows")
+    void judgesWhatIsNoErrorOfKafkaAsTheReadmeSays(String trouble, String outcome, String errorClass) throws Exception {
+        Outcome made = Trouble.TABLE.get(errorClass).make();
+        assertThat(made).as(trouble).isInstanceOf(OUTCOMES.get(outcome).get(0));
+        assertThat(errorClass(made)).isEqualTo(errorClass);
+    }
+
+    @Test
+    void theTableNamesEveryTrouble() throws IOException {
+        assertThat(troubleRows().map(row -> row.get()[2])).containsExactlyInAnyOrderElementsOf(Trouble.TABLE.keySet());
+    }
+
+    private static String errorClass(Outcome outcome) {
+        if (outcome instanceof Outcome.Unavailable unavailable) {
+            return unavailable.fault().errorClass();
+        }
+        return outcome instanceof Outcome.Retry retry
+                ? retry.fault().errorClass()
+                : ((Outcome.Rejected) outcome).fault().errorClass();
     }
 
     private static RuntimeException error(String name) throws Exception {

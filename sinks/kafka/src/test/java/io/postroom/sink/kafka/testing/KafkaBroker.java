@@ -80,6 +80,11 @@ public final class KafkaBroker implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
+    /** Where it listens, whatever it tells clients. */
+    public int port() {
+        return port;
+    }
+
     /** Shuts the broker down and leaves its log and its ports for {@link #restart}. */
     public void stop() {
         if (server != null) {
