@@ -1,0 +1,250 @@
+package io.postroom.diagnosis;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** One message and one subscription: the facts, and what follows from them. Decides; asks nobody. */
+final class Case {
+    private final Facts facts;
+    private final DiagnosisTable.Target target;
+    private final DiagnosisTable.Lane lane;
+    private final long position;
+    private final Unfinished waiting;
+
+    Case(Facts facts) {
+        this.facts = facts;
+        this.target = facts.target();
+        this.lane = target.lane();
+        this.position = facts.position();
+        this.waiting = new Unfinished(facts);
+    }
+
+    Answer answer() {
+        DiagnosisTable.Delivery delivery = facts.delivery();
+        if (delivery != null) {
+            return waiting.answer(delivery);
+        }
+        DiagnosisTable.Letter letter =
+                facts.letters().isEmpty() ? null : facts.letters().get(0);
+        if (letter != null && letter.isOpen()) {
+            return answer(Verdict.STUCK, List.of(deadLetter(letter)));
+        }
+        if (letter != null && Objects.equals(letter.resolution(), "discarded")) {
+            return answer(Verdict.DONE, List.of(discarded(letter)));
+        }
+        Optional<Reason> unwanted = filteredOut(facts.message(), target);
+        if (unwanted.isPresent()) {
+            return answer(Verdict.DONE, List.of(unwanted.get()));
+        }
+        if (isBeyondCopy()) {
+            return answer(Verdict.DONE, List.of(beyondCopy()));
+        }
+        return isPast() ? answer(Verdict.DONE, List.of(past())) : ahead();
+    }
+
+    /** Which part of a filter leaves a message out. */
+    static Optional<Reason> filteredOut(Found message, DiagnosisTable.Target target) {
+        DiagnosisTable.Filter filter = target.filter();
+        if (isOut(filter.aggregateTypes(), message.key().aggregateType())) {
+            return Optional.of(filteredOut(
+                    target,
+                    "aggregate types",
+                    filter.aggregateTypes(),
+                    message.key().aggregateType()));
+        }
+        if (isOut(filter.eventTypes(), message.eventType())) {
+            return Optional.of(filteredOut(target, "event types", filter.eventTypes(), message.eventType()));
+        }
+        if (isOut(filter.tenants(), message.key().tenantId())) {
+            return Optional.of(filteredOut(
+                    target, "tenants", filter.tenants(), message.key().tenantId()));
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isOut(@Nullable List<String> wanted, @Nullable String value) {
+        return wanted != null && (value == null || !wanted.contains(value));
+    }
+
+    private static Reason filteredOut(
+            DiagnosisTable.Target target, String part, @Nullable List<String> wanted, @Nullable String value) {
+        String names = Words.some(Objects.requireNonNull(wanted));
+        return Reason.because(
+                        Code.FILTERED_OUT,
+                        "subscription " + target.name() + " does not want it: its filter names the " + part + " "
+                                + names + ", and this is " + (value == null ? "of none" : value))
+                .fact("filter", part)
+                .fact("wanted", names)
+                .fact("value", value == null ? "none" : value)
+                .next("postroom subscription list");
+    }
+
+    private boolean isBeyondCopy() {
+        Long end = lane.replayTo() == null ? Long.valueOf(lane.position()) : lane.replayTo();
+        return target.copyOf() != null && position > end;
+    }
+
+    private Reason beyondCopy() {
+        return Reason.because(
+                        Code.BEYOND_COPY,
+                        "subscription " + target.name() + " is a copy of " + target.copyOf()
+                                + " that ends before this message")
+                .fact("copyOf", target.copyOf())
+                .fact("endsAt", lane.replayTo() == null ? lane.position() : lane.replayTo())
+                .next();
+    }
+
+    /** Whether the lane has passed the message: now, before its number changed, or before it was moved back to replay. */
+    private boolean isPast() {
+        Long former = target.formerPosition();
+        Long resumeAt = target.copyOf() == null ? lane.resumeAt() : null;
+        return position <= lane.position()
+                || former != null && position <= former
+                || resumeAt != null && position <= resumeAt;
+    }
+
+    private Reason past() {
+        boolean wasTried = facts.attempts().failed() > 0 || !facts.letters().isEmpty();
+        Instant stampedAt = facts.message().stampedAt();
+        Optional<DiagnosisTable.Act> skip = facts.moves().stream().findFirst();
+        if (!wasTried && skip.isPresent()) {
+            return withLane(Reason.because(
+                            Code.SKIPPED,
+                            lane.label() + " is at position " + lane.position()
+                                    + ", past it; but " + skip.get().actor() + " moved the subscription at "
+                                    + Words.at(skip.get().at()) + " ("
+                                    + skip.get().reason()
+                                    + "): it may have been skipped and never sent"))
+                    .fact("movedAt", skip.get().at())
+                    .fact("movedBy", skip.get().actor())
+                    .fact("moved", skip.get().action())
+                    .fact("moveReason", skip.get().reason())
+                    .next("postroom subscription show " + target.name());
+        }
+        if (!wasTried && stampedAt != null && target.createdAt().isAfter(stampedAt)) {
+            return withLane(Reason.because(
+                            Code.PASSED,
+                            lane.label() + " is at position " + lane.position()
+                                    + ", past it; but subscription " + target.name() + " was made at "
+                                    + Words.at(target.createdAt())
+                                    + ", after the message: unless it began early enough,"
+                                    + " the message was never sent"))
+                    .fact("subscriptionMadeAt", target.createdAt())
+                    .fact("stampedAt", stampedAt)
+                    .next("postroom subscription show " + target.name());
+        }
+        return delivered();
+    }
+
+    private Reason delivered() {
+        DiagnosisTable.Attempts attempts = facts.attempts();
+        DiagnosisTable.Letter letter =
+                facts.letters().isEmpty() ? null : facts.letters().get(0);
+        boolean again = lane.replayTo() != null && position > lane.position() && position <= lane.replayTo();
+        Reason.Draft draft = Reason.because(
+                Code.DELIVERED,
+                "was delivered"
+                        + (attempts.failed() == 0
+                                ? ""
+                                : " after "
+                                        + Words.count(attempts.failed(), "attempt that failed", "attempts that failed"))
+                        + (letter == null ? "" : ", redriven by " + letter.resolvedBy())
+                        + ": " + lane.label() + " is at position " + lane.position()
+                        + (again
+                                ? " of a replay up to " + lane.replayTo() + ", and it will be sent again"
+                                : position <= lane.position() ? ", past it" : ", and was past it before"));
+        return withLane(draft)
+                .fact("attemptsFailed", attempts.failed() == 0 ? null : attempts.failed())
+                .fact("lastFailedAt", attempts.lastAt())
+                .fact(
+                        "lastError",
+                        attempts.error() == null ? null : attempts.error().line())
+                .fact("redrivenFrom", letter == null ? null : letter.id())
+                .fact("redrivenAt", letter == null ? null : letter.resolvedAt())
+                .next();
+    }
+
+    private Answer ahead() {
+        List<Obstacles.Obstacle> obstacles = new Obstacles(facts).list();
+        List<Reason> reasons = new ArrayList<>();
+        obstacles.forEach(each -> reasons.add(each.reason()));
+        Verdict verdict = Obstacles.worst(obstacles);
+        Instant availableAt = facts.message().availableAt();
+        if (facts.isAhead(availableAt)) {
+            reasons.add(waiting.scheduled(Objects.requireNonNull(availableAt)));
+        }
+        DiagnosisTable.KeyHead head = facts.head();
+        if (target.ordered() && head != null) {
+            reasons.add(0, waiting.parked(head, "will be parked when its lane gets there,"));
+            if (!Unfinished.isStubborn(head)) {
+                // The head moves once the lane does.
+                reasons.add(reasons.remove(0));
+            } else {
+                verdict = Verdict.STUCK;
+            }
+        }
+        reasons.add(behind());
+        return answer(verdict, reasons);
+    }
+
+    private Reason behind() {
+        long before = position - lane.position();
+        Instant waitingSince = lane.waitingSince();
+        return withLane(Reason.because(
+                        Code.AHEAD,
+                        lane.label() + " is at position " + lane.position() + ", "
+                                + Words.count(before, "position", "positions") + " before it"
+                                + (lane.leased() && lane.owner() != null ? "; relay " + lane.owner() + " has it" : "")))
+                .fact("positionsBefore", before)
+                .fact("laneLag", Math.max(0, facts.end().position() - lane.position()))
+                .fact("laneWaitsFor", waitingSince == null ? null : facts.since(waitingSince))
+                .next("postroom lane list --subscription " + target.name());
+    }
+
+    private Reason deadLetter(DiagnosisTable.Letter letter) {
+        return Reason.because(
+                        Code.DEAD_LETTER,
+                        "was given up (" + letter.cause() + ") after "
+                                + Words.count(letter.attempts(), "attempt", "attempts") + ": dead letter " + letter.id()
+                                + ", open since " + Words.at(letter.buriedAt()) + ", " + Words.error(letter.error()))
+                .fact("deadLetter", letter.id())
+                .fact("cause", letter.cause())
+                .fact("attempts", letter.attempts())
+                .fact("buriedAt", letter.buriedAt())
+                .fact("buriedBy", letter.buriedBy())
+                .fact("errorClass", letter.error().errorClass())
+                .fact("error", letter.error().message())
+                .next(
+                        "postroom deadletter show " + letter.id(),
+                        "postroom deadletter redrive " + letter.id() + " --dry-run",
+                        "postroom deadletter redrive " + letter.id() + " --reason '…'");
+    }
+
+    private Reason discarded(DiagnosisTable.Letter letter) {
+        return Reason.because(
+                        Code.DISCARDED,
+                        "was given up and then discarded by " + letter.resolvedBy() + " at "
+                                + Words.at(Objects.requireNonNull(letter.resolvedAt())) + ": dead letter "
+                                + letter.id())
+                .fact("deadLetter", letter.id())
+                .fact("discardedAt", letter.resolvedAt())
+                .fact("discardedBy", letter.resolvedBy())
+                .fact("error", letter.error().line())
+                .next("postroom deadletter show " + letter.id());
+    }
+
+    private Reason.Draft withLane(Reason.Draft draft) {
+        return draft.fact("lane", lane.number())
+                .fact("lanePosition", lane.position())
+                .fact("position", position)
+                .fact("owner", lane.leased() ? lane.owner() : null);
+    }
+
+    private Answer answer(Verdict verdict, List<Reason> reasons) {
+        return new Answer(target.name(), verdict, reasons);
+    }
+}

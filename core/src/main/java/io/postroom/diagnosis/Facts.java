@@ -1,0 +1,37 @@
+package io.postroom.diagnosis;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that is known about one message and one subscription.
+ *
+ * @param letters the dead letters of the message for this subscription, newest first
+ * @param head what holds up its key, if anything
+ * @param moves what operators did to the subscription's positions since the message was stamped, newest first
+ * @param now the database's time
+ */
+record Facts(
+        Found message,
+        long position,
+        DiagnosisTable.Target target,
+        DiagnosisTable.@Nullable Delivery delivery,
+        List<DiagnosisTable.Letter> letters,
+        DiagnosisTable.Attempts attempts,
+        DiagnosisTable.@Nullable KeyHead head,
+        List<DiagnosisTable.Act> moves,
+        DiagnosisTable.JournalEnd end,
+        Instant now) {
+
+    /** How long ago a time was; never negative. */
+    Duration since(Instant time) {
+        Duration age = Duration.between(time, now);
+        return age.isNegative() ? Duration.ZERO : age;
+    }
+
+    boolean isAhead(@Nullable Instant time) {
+        return time != null && time.isAfter(now);
+    }
+}
