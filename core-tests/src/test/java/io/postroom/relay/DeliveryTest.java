@@ -10,6 +10,7 @@ import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.message.Upcasters;
 import io.postroom.postgres.Database;
+import io.postroom.retry.Reaction;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.Messages;
@@ -96,6 +97,27 @@ class DeliveryTest {
         assertThat(versions("refused")).containsExactly(2L);
         assertThat(sink.attempts()).hasSize(2);
         assertThat(count("dead_letter where owner = '" + name + "' and cause = 'rejected' and attempts = 1"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aPolicyOverrulesWhatTheSinkMakesOfAnError() throws Exception {
+        RetryPolicy policy = RetryPolicy.builder()
+                .immediate(3)
+                .attemptsMax(3)
+                .on("rejected", Reaction.retry())
+                .on("unavailable", Reaction.reject())
+                .build();
+        sink.answer(about("refused"), Outcome.rejected("not a customer"));
+        sink.answer(about("away"), Outcome.unavailable("not for this one"));
+        publish(List.of(Messages.order("refused"), Messages.order("away"), Messages.order("good")));
+        runOnce(subscription().retry(policy), sink);
+        assertThat(sink.accepted()).hasSize(1);
+        assertThat(count("dead_letter where owner = '" + name + "' and cause = 'exhausted' and attempts = 3 and"
+                        + " error_class = 'rejected'"))
+                .isEqualTo(1);
+        assertThat(count("dead_letter where owner = '" + name + "' and cause = 'rejected' and attempts = 1 and"
+                        + " error_class = 'unavailable'"))
                 .isEqualTo(1);
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.PostroomException;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -107,5 +108,14 @@ class PolicyTextTest {
                 .message()
                 .hasSizeLessThan(250)
                 .doesNotContain("\n", "\r", "\u001b");
+    }
+
+    @Test
+    void takesReactionsAlongWithTheText() {
+        RetryPolicy policy = RetryPolicy.parse("linear", Map.of("http.404", Reaction.reject()));
+        assertThat(policy.describe()).isEqualTo(RetryPolicy.named("linear").describe() + "; http.404 is rejected");
+        assertThatThrownBy(() -> RetryPolicy.parse("linear attempts=0", Map.of("not a class", Reaction.reject())))
+                .hasMessageContaining("attempts max is 0")
+                .hasMessageContaining("error class is 'not a class'");
     }
 }

@@ -90,7 +90,7 @@ class ReactionTest {
                         Reaction.retry(linear(Duration.ofMillis(10)).build()))
                 .build();
         assertThat(policy.decide(Fault.of("http.410", "gone"), 1, null))
-                .isEqualTo(new Decision.GiveUp("the retry policy rejects http.410"));
+                .isEqualTo(new Decision.GiveUp("the retry policy rejects http.410", true));
         assertThat(policy.decide(Fault.of("http.503", "busy"), 1_000, null)).isEqualTo(new Decision.Unavailable());
         assertThat(policy.decide(Fault.of("http.500", "broken"), 1, null)).isInstanceOf(Decision.TryAgain.class);
         for (Throwable thrown : List.of(
@@ -98,10 +98,11 @@ class ReactionTest {
                 new NumberFormatException("bad"),
                 new IllegalStateException("outside", new NumberFormatException("inside")))) {
             assertThat(policy.decide(Fault.of(thrown), 1, null))
-                    .isEqualTo(new Decision.GiveUp("the retry policy rejects java.lang.IllegalArgumentException"));
+                    .isEqualTo(
+                            new Decision.GiveUp("the retry policy rejects java.lang.IllegalArgumentException", true));
         }
         assertThat(policy.decide(Fault.of(new SQLException("duplicate", "23505")), 1, null))
-                .isEqualTo(new Decision.GiveUp("the retry policy rejects sqlstate.23"));
+                .isEqualTo(new Decision.GiveUp("the retry policy rejects sqlstate.23", true));
         assertThat(policy.decide(Fault.of(new SQLException("again", "40001")), 2, null))
                 .isEqualTo(new Decision.TryAgain(Duration.ofMillis(20)));
     }
@@ -147,7 +148,7 @@ class ReactionTest {
         assertThat(policy.decide(Fault.of(new ConnectException()), 2, null))
                 .isEqualTo(new Decision.TryAgain(Duration.ofSeconds(6)));
         assertThat(policy.decide(Fault.of(new SQLException("broken", "08006")), 1, null))
-                .isEqualTo(new Decision.GiveUp("the retry policy rejects sqlstate.08"));
+                .isEqualTo(new Decision.GiveUp("the retry policy rejects sqlstate.08", true));
         assertThat(policy.decide(Fault.of(new NoRouteToHostException()), 1, null))
                 .isEqualTo(new Decision.Unavailable());
         // The other policy's waits, attempts and cap, but not its standard reactions.
@@ -155,5 +156,17 @@ class ReactionTest {
         assertThat(policy.decide(unknown, 9, null)).isEqualTo(new Decision.TryAgain(Duration.ofSeconds(405)));
         assertThat(policy.decide(unknown, 9, Duration.ofDays(1))).isEqualTo(new Decision.TryAgain(Duration.ofHours(1)));
         assertThat(policy.decide(unknown, 10, null)).isEqualTo(new Decision.GiveUp("10 of 10 attempts failed"));
+    }
+
+    @Test
+    void onlyAReactionToTheVeryErrorClassOverrulesADestination() {
+        RetryPolicy policy = linear(Duration.ofSeconds(3))
+                .on(Throwable.class, Reaction.reject())
+                .on("http.429", Reaction.retry())
+                .build();
+        assertThat(policy.overrule(Fault.of("http.429", "too many"), 2, Duration.ofSeconds(7)))
+                .contains(new Decision.TryAgain(Duration.ofSeconds(7)));
+        assertThat(policy.overrule(Fault.of("http.503", "down"), 1, null)).isEmpty();
+        assertThat(policy.overrule(Fault.of(new ConnectException()), 1, null)).isEmpty();
     }
 }

@@ -247,7 +247,7 @@ final class DeliveryTable {
         Long deadLetter = row.wasNull() ? null : letter;
         Journal.Place place = new Journal.Place(row.getLong(3), row.getObject(4, LocalDate.class));
         Slot.Id id = new Slot.Id(row.getLong(1), row.getInt(2), place, row.getInt(5), deadLetter);
-        Slot.Past past = new Slot.Past(row.getInt(7), row.getInt(8), Failure.TIMEOUT.equals(row.getString(9)));
+        Slot.Past past = new Slot.Past(row.getInt(7), row.getInt(8), Failure.isUnanswered(row.getString(9)));
         return new Row(id, past, row.getBoolean(10));
     }
 

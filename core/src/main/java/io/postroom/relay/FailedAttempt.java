@@ -35,7 +35,7 @@ final class FailedAttempt {
         lane.telemetry().failed(subscription.name(), eventType, failure.word());
         lane.reportAnswered();
         Decision decision = failure.decide(subscription.retry(), attempt);
-        if (failure.isTimeout() && !isToBlame()) {
+        if (failure.isUnanswered() && !isToBlame()) {
             standAside();
         } else if (decision instanceof Decision.Unavailable) {
             boolean news = circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
@@ -44,7 +44,7 @@ final class FailedAttempt {
             lane.putBack(slot);
             lane.handBack();
         } else {
-            if (!failure.isTimeout()) {
+            if (!failure.isUnanswered()) {
                 circuit.answered();
             }
             note();
@@ -59,10 +59,9 @@ final class FailedAttempt {
                     "trying again in " + again.after().toMillis() + " ms");
             lane.keepWaiting(slot, again.after(), attempt, failure.fault());
         } else {
-            String why = decision instanceof Decision.GiveUp over ? over.why() : "";
-            log(Level.WARN, "buried: " + why);
-            LaneRecord.Cause cause = failure.isRejection() ? LaneRecord.Cause.REJECTED : LaneRecord.Cause.EXHAUSTED;
-            lane.bury(slot, cause, failure.fault());
+            Decision.GiveUp over = (Decision.GiveUp) decision;
+            log(Level.WARN, "buried: " + over.why());
+            lane.bury(slot, over.rejected() ? LaneRecord.Cause.REJECTED : LaneRecord.Cause.EXHAUSTED, failure.fault());
         }
     }
 

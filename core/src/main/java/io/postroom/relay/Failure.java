@@ -4,12 +4,13 @@ import io.postroom.retry.Decision;
 import io.postroom.retry.Fault;
 import io.postroom.retry.RetryPolicy;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** An outcome other than accepted, as the lane needs it. */
 record Failure(String word, Fault fault, @Nullable Duration after) {
-    static final String TIMEOUT = Outcome.TIMEOUT;
+    private static final Set<String> UNANSWERED = Set.of(Outcome.TIMEOUT, Outcome.CONNECTION_LOST);
 
     private static final String REJECTED = "rejected";
     private static final String UNAVAILABLE = "unavailable";
@@ -38,21 +39,24 @@ record Failure(String word, Fault fault, @Nullable Duration after) {
 
     /** No answer came within the deadline. */
     static Failure hung(Duration deadline) {
-        return new Failure("retry", Fault.of(TIMEOUT, "no answer within " + seconds(deadline) + " s"), null);
+        return new Failure("retry", Fault.of(Outcome.TIMEOUT, "no answer within " + seconds(deadline) + " s"), null);
     }
 
-    boolean isTimeout() {
-        return fault.errorClass().equals(TIMEOUT);
+    /** Whether the destination did not say anything, so that it may be as much at fault as the message. */
+    boolean isUnanswered() {
+        return isUnanswered(fault.errorClass());
     }
 
-    boolean isRejection() {
-        return word.equals(REJECTED);
+    static boolean isUnanswered(@Nullable String errorClass) {
+        return errorClass != null && UNANSWERED.contains(errorClass);
     }
 
     Decision decide(RetryPolicy policy, int attempts) {
         return switch (word) {
-            case REJECTED -> new Decision.GiveUp("the sink rejected it");
-            case UNAVAILABLE -> new Decision.Unavailable();
+            case REJECTED ->
+                policy.overrule(fault, attempts, after)
+                        .orElseGet(() -> new Decision.GiveUp("the sink rejected it", true));
+            case UNAVAILABLE -> policy.overrule(fault, attempts, after).orElseGet(Decision.Unavailable::new);
             default -> policy.decide(fault, attempts, after);
         };
     }

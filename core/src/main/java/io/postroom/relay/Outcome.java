@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A sink tells the fault of a message from its own: {@link Retry} and {@link Rejected} speak of the message,
  * {@link Unavailable} of the sink. Faults are shown to operators, so they carry no payload and no secret; their error class is what
- * a {@link io.postroom.retry.RetryPolicy} can react to.
+ * a {@link io.postroom.retry.RetryPolicy} can react to, otherwise than the sink if it says so.
  */
 public sealed interface Outcome {
     /**
@@ -19,6 +19,9 @@ public sealed interface Outcome {
      * answered meanwhile: it counts against the message only if the destination is otherwise well.
      */
     String TIMEOUT = "timeout";
+
+    /** The error class of an attempt whose connection ended before there was an answer. Whose fault that is depends, as above. */
+    String CONNECTION_LOST = "connection-lost";
 
     /** The sink has it for good. */
     record Accepted() implements Outcome {}

@@ -15,10 +15,18 @@ public sealed interface Decision {
         }
     }
 
-    /** Never: bury it. The reason is for operators and holds nothing of the message. */
-    record GiveUp(String why) implements Decision {
+    /**
+     * Never: bury it, because it is out of attempts, or because it is rejected and another attempt cannot help. The reason is for
+     * operators and holds nothing of the message.
+     */
+    record GiveUp(String why, boolean rejected) implements Decision {
         public GiveUp {
             Objects.requireNonNull(why, "why");
+        }
+
+        /** Out of attempts. */
+        public GiveUp(String why) {
+            this(why, false);
         }
     }
 

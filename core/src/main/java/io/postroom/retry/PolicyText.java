@@ -7,6 +7,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -43,7 +44,7 @@ final class PolicyText {
         return start(name).build(name, "could not make retry policy " + name, List.of());
     }
 
-    static RetryPolicy parse(String text) {
+    static RetryPolicy parse(String text, Map<String, Reaction> reactions) {
         String attempt = "could not read retry policy '" + OneLine.excerpt(text) + "'";
         if (text.length() > TEXT_LENGTH_MAX) {
             throw invalid(attempt + ": it is " + text.length() + " characters, the most is " + TEXT_LENGTH_MAX);
@@ -55,14 +56,13 @@ final class PolicyText {
         if (!FORMS.contains(words[0])) {
             throw new PostroomException("retry.policy-unknown", attempt + ": " + unknown(words[0], FORMS));
         }
-        if (words.length == 1 && NAMES.contains(words[0])) {
-            return named(words[0]);
-        }
         PolicyText reading = new PolicyText(words[0]);
+        reactions.forEach(reading.policy::on);
         for (int i = 1; i < words.length; i++) {
             reading.read(words[0], words[i]);
         }
-        return reading.policy.build(null, attempt, reading.problems);
+        boolean isNamed = words.length == 1 && NAMES.contains(words[0]);
+        return reading.policy.build(isNamed ? words[0] : null, attempt, reading.problems);
     }
 
     /** What a word stands for. The waits of linear and quadratic are exact, as those who ask for them by name expect. */

@@ -67,7 +67,7 @@ public abstract sealed class Reaction {
     private static final class Reject extends Reaction {
         @Override
         Decision decide(String kind, Schedule usual, int attempts, @Nullable Duration asked, RandomGenerator random) {
-            return new Decision.GiveUp("the retry policy rejects " + kind);
+            return new Decision.GiveUp("the retry policy rejects " + kind, true);
         }
 
         @Override

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -66,7 +67,12 @@ public final class RetryPolicy {
      * exponential, {@code step} of linear, {@code unit} of quadratic.
      */
     public static RetryPolicy parse(String text) {
-        return PolicyText.parse(text);
+        return parse(text, Map.of());
+    }
+
+    /** The same, with reactions to some classes of errors, as {@link Builder#on} takes them. */
+    public static RetryPolicy parse(String text, Map<String, Reaction> reactions) {
+        return PolicyText.parse(text, reactions);
     }
 
     public static Builder builder() {
@@ -96,6 +102,16 @@ public final class RetryPolicy {
             }
         }
         return schedule.decide(attempts, asked, random);
+    }
+
+    /**
+     * Decides about an attempt of which the destination itself has said that it is rejected or that nothing can be delivered: only a
+     * reaction that names exactly this error class counts for more than that. Empty if there is none.
+     */
+    public Optional<Decision> overrule(Fault fault, int attempts, @Nullable Duration asked) {
+        return Optional.ofNullable(own.get(fault.errorClass()))
+                .map(reaction ->
+                        reaction.decide(fault.errorClass(), schedule, attempts, asked, ThreadLocalRandom.current()));
     }
 
     /** How many attempts are made in all. */

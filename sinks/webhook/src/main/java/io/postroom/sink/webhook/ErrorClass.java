@@ -22,8 +22,8 @@ final class ErrorClass {
     /** The endpoint was asked and gave no answer in time. Whose fault that is, the lane finds out. */
     static final String TIMEOUT = Outcome.TIMEOUT;
 
-    /** The connection ended before the answer did. */
-    static final String CONNECTION_LOST = "connection-lost";
+    /** The connection ended before the answer did; the same holds. */
+    static final String CONNECTION_LOST = Outcome.CONNECTION_LOST;
 
     /** An answer that is no HTTP. */
     static final String NOT_HTTP = "not-http";

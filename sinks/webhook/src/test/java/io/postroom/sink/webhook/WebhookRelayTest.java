@@ -74,6 +74,28 @@ class WebhookRelayTest {
     }
 
     @Test
+    void anEndpointThatCutsEveryConnectionBuriesNothingAndGetsAllWhenItIsWell() throws Exception {
+        receiver.breakDown();
+        List<Message> messages = Messages.ofManyKeys("cut", 50);
+        publish(messages);
+        try (WebhookSink sink = sink();
+                Relay relay = relay(sink, THREE_AT_ONCE)) {
+            // As a proxy does that has nothing behind it.
+            try (ScriptedServer proxy =
+                    new ScriptedServer("127.0.0.1", receiver.port(), ScriptedServer.Connection::readRequest)) {
+                relay.start();
+                await(() -> count("circuit where failures >= 10 and error_class = 'connection-lost'") == 1);
+                assertThat(proxy.connections()).isGreaterThanOrEqualTo(10);
+            }
+            assertThat(count("dead_letter")).isZero();
+            receiver.mend();
+            awaitSettled();
+        }
+        assertThat(count("dead_letter")).isZero();
+        assertThat(ids()).hasSize(messages.size());
+    }
+
+    @Test
     void aMessageThatTheEndpointHangsOnIsBuriedWhileOthersGoOn() throws Exception {
         receiver.answer(request -> {
             if (body(request).contains("stuck")) {
