@@ -6,6 +6,7 @@ import io.postroom.delivery.DeliveryRedriver;
 import io.postroom.diagnosis.Diagnosis;
 import io.postroom.journal.Journal;
 import io.postroom.maintenance.Maintenance;
+import io.postroom.message.Upcasters;
 import io.postroom.outbox.Outbox;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.Migrations;
@@ -31,7 +32,7 @@ public final class Postroom {
     private Postroom(Builder builder) {
         this.database = new Database(builder.dataSource, builder.schema, builder.answerWithin);
         this.telemetry = builder.telemetry;
-        this.journal = new Journal(database, telemetry);
+        this.journal = new Journal(database, builder.upcasters, telemetry);
         this.outbox = new Outbox(builder.schema, telemetry, journal::nudge);
     }
 
@@ -94,6 +95,7 @@ public final class Postroom {
         private final DataSource dataSource;
         private Schema schema = Schema.POSTROOM;
         private Telemetry telemetry = Telemetry.NONE;
+        private Upcasters upcasters = Upcasters.NONE;
         private Duration answerWithin = Database.ANSWER_WITHIN;
 
         private Builder(DataSource dataSource) {
@@ -108,6 +110,12 @@ public final class Postroom {
 
         public Builder telemetry(Telemetry telemetry) {
             this.telemetry = Objects.requireNonNull(telemetry, "telemetry");
+            return this;
+        }
+
+        /** How old versions of payloads are read as the newest, by whoever reads; as they are unless given. */
+        public Builder upcasters(Upcasters upcasters) {
+            this.upcasters = Objects.requireNonNull(upcasters, "upcasters");
             return this;
         }
 
