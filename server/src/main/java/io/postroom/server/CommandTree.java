@@ -18,6 +18,7 @@ import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.why.WhyCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -64,6 +65,7 @@ public final class CommandTree {
                 .addSubcommand(new RelayCommand(terminal, options))
                 .addSubcommand(new MessageCommand(terminal, options))
                 .addSubcommand(new DeadLetterCommand(terminal, options))
+                .addSubcommand(new WhyCommand(terminal, options))
                 .addSubcommand(new DevCommand(terminal))
                 .addSubcommand(new VersionCommand(terminal))
                 .addSubcommand(new CompletionCommand(terminal));
