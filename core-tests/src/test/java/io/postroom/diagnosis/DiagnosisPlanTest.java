@@ -175,12 +175,13 @@ class DiagnosisPlanTest {
         assertSmall("stamped_at.sql", Map.of("position", "50050"));
         assertSmall("journal_end.sql", Map.of());
         assertSmall(
-                "read_acts.sql",
+                "read_skips.sql",
                 Map.of(
                         "subject", "'subscription billing'",
-                        "actions", "'{subscription skip}'::text[]",
+                        "lane", "1",
+                        "position", "777",
                         "since", "now()",
-                        "limit", "10"));
+                        "limit", "1"));
     }
 
     @Test

@@ -110,19 +110,17 @@ final class Case {
     private Reason past() {
         boolean wasTried = facts.attempts().failed() > 0 || !facts.letters().isEmpty();
         Instant stampedAt = facts.message().stampedAt();
-        Optional<DiagnosisTable.Act> skip = facts.moves().stream().findFirst();
-        if (!wasTried && skip.isPresent()) {
+        DiagnosisTable.Skip skip = facts.skip();
+        if (!wasTried && skip != null) {
             return withLane(Reason.because(
                             Code.SKIPPED,
-                            lane.label() + " is at position " + lane.position()
-                                    + ", past it; but " + skip.get().actor() + " moved the subscription at "
-                                    + Words.at(skip.get().at()) + " ("
-                                    + skip.get().reason()
-                                    + "): it may have been skipped and never sent"))
-                    .fact("movedAt", skip.get().at())
-                    .fact("movedBy", skip.get().actor())
-                    .fact("moved", skip.get().action())
-                    .fact("moveReason", skip.get().reason())
+                            (skip.surely() ? "was skipped and never sent: " : "may have been skipped and never sent: ")
+                                    + skip.actor() + " moved the subscription past it at " + Words.at(skip.at()) + " ("
+                                    + skip.reason() + ")"))
+                    .fact("skippedAt", skip.at())
+                    .fact("skippedBy", skip.actor())
+                    .fact("skipReason", skip.reason())
+                    .fact("surely", skip.surely())
                     .next("postroom subscription show " + target.name());
         }
         if (!wasTried && stampedAt != null && target.createdAt().isAfter(stampedAt)) {
@@ -225,10 +223,11 @@ final class Case {
     }
 
     private Reason discarded(DiagnosisTable.Letter letter) {
+        boolean skipped = letter.cause().equals("skipped");
         return Reason.because(
-                        Code.DISCARDED,
-                        "was given up and then discarded by " + letter.resolvedBy() + " at "
-                                + Words.at(Objects.requireNonNull(letter.resolvedAt())) + ": dead letter "
+                        skipped ? Code.SKIPPED : Code.DISCARDED,
+                        (skipped ? "was skipped by " : "was given up and then discarded by ") + letter.resolvedBy()
+                                + " at " + Words.at(Objects.requireNonNull(letter.resolvedAt())) + ": dead letter "
                                 + letter.id())
                 .fact("deadLetter", letter.id())
                 .fact("discardedAt", letter.resolvedAt())

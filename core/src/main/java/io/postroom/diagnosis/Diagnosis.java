@@ -33,14 +33,10 @@ public final class Diagnosis {
     private static final int LETTERS_MAX = 1_000;
     private static final int WRITERS_MAX = 10;
     private static final int ATTEMPTS_MAX = 1_000;
-    private static final int MOVES_MAX = 10;
     private static final int NAMES_MAX = 10;
 
     /** A transaction that has been open for less is no news. */
     private static final Duration OPEN_MIN = Duration.ofSeconds(1);
-
-    /** Acts that move positions past messages. */
-    private static final List<String> MOVES = List.of("subscription skip");
 
     private final Database database;
     private final SearchTable searchTable;
@@ -132,7 +128,7 @@ public final class Diagnosis {
                                 table.attempts(tx, target.name(), position, ATTEMPTS_MAX),
                                 table.keyHead(tx, target.name(), keyHash, position)
                                         .orElse(null),
-                                moves(tx, target, message),
+                                skip(tx, target, message, position),
                                 end,
                                 now))
                         .answer());
@@ -141,9 +137,11 @@ public final class Diagnosis {
         });
     }
 
-    private List<DiagnosisTable.Act> moves(Connection tx, DiagnosisTable.Target target, Found message) {
+    private DiagnosisTable.@Nullable Skip skip(
+            Connection tx, DiagnosisTable.Target target, Found message, long position) {
         Instant since = message.stampedAt() == null ? message.occurredAt() : message.stampedAt();
-        return table.acts(tx, "subscription " + target.name(), MOVES, since, MOVES_MAX);
+        return table.skip(tx, "subscription " + target.name(), target.lane().number(), position, since)
+                .orElse(null);
     }
 
     /** A message that has no position, or whose position could not be found. */

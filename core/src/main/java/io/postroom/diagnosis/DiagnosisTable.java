@@ -27,7 +27,7 @@ final class DiagnosisTable {
     private final Sql readDeliveries;
     private final Sql readAttempts;
     private final Sql readKeyHead;
-    private final Sql readActs;
+    private final Sql readSkips;
 
     DiagnosisTable(Schema schema) {
         journalEnd = schema.sql(DiagnosisTable.class, "journal_end.sql");
@@ -38,7 +38,7 @@ final class DiagnosisTable {
         readDeliveries = schema.sql(DiagnosisTable.class, "read_deliveries.sql");
         readAttempts = schema.sql(DiagnosisTable.class, "read_attempts.sql");
         readKeyHead = schema.sql(DiagnosisTable.class, "read_key_head.sql");
-        readActs = schema.sql(DiagnosisTable.class, "read_acts.sql");
+        readSkips = schema.sql(DiagnosisTable.class, "read_skips.sql");
     }
 
     JournalEnd journalEnd(Connection tx) {
@@ -111,17 +111,19 @@ final class DiagnosisTable {
                         fault(row)));
     }
 
-    List<Act> acts(Connection tx, String subject, List<String> actions, Instant since, int limit) {
-        return readActs.on(tx)
+    Optional<Skip> skip(Connection tx, String subject, @Nullable Integer lane, long position, Instant since) {
+        return readSkips
+                .on(tx)
                 .set("subject", subject)
-                .set("actions", actions.toArray(String[]::new))
+                .set("lane", lane == null ? -1 : lane)
+                .set("position", position)
                 .set("since", since)
-                .set("limit", limit)
-                .list(row -> new Act(
+                .set("limit", 1)
+                .first(row -> new Skip(
                         Objects.requireNonNull(instant(row, "at")),
                         row.getString("actor"),
-                        row.getString("action"),
-                        row.getString("reason")));
+                        row.getString("reason"),
+                        row.getBoolean("surely")));
     }
 
     /** How far the journal is and who works on it. */
@@ -246,7 +248,8 @@ final class DiagnosisTable {
             @Nullable Long deadLetter,
             @Nullable Error error) {}
 
-    record Act(Instant at, String actor, String action, String reason) {}
+    /** What an operator skipped; a message at the position surely, or perhaps. */
+    record Skip(Instant at, String actor, String reason, boolean surely) {}
 
     private static Writer writer(ResultSet row) throws SQLException {
         Double seconds = row.getObject("seconds", Double.class);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param letters the dead letters of the message for this subscription, newest first
  * @param head what holds up its key, if anything
- * @param moves what operators did to the subscription's positions since the message was stamped, newest first
+ * @param skip where an operator skipped it, or may have
  * @param now the database's time
  */
 record Facts(
@@ -21,7 +21,7 @@ record Facts(
         List<DiagnosisTable.Letter> letters,
         DiagnosisTable.Attempts attempts,
         DiagnosisTable.@Nullable KeyHead head,
-        List<DiagnosisTable.Act> moves,
+        DiagnosisTable.@Nullable Skip skip,
         DiagnosisTable.JournalEnd end,
         Instant now) {
 
