@@ -12,6 +12,7 @@ import io.postroom.postgres.Database;
 import io.postroom.postgres.Migrations;
 import io.postroom.postgres.Schema;
 import io.postroom.relay.Relay;
+import io.postroom.subscription.Subscriptions;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.List;
@@ -63,6 +64,11 @@ public final class Postroom {
     /** What was given up on, and what to do about it. */
     public DeadLetters deadLetters() {
         return new DeadLetters(database, audit(), List.of(new DeliveryRedriver(database.schema())));
+    }
+
+    /** Subscriptions as operators see and change them. */
+    public Subscriptions subscriptions() {
+        return new Subscriptions(database, journal, audit());
     }
 
     /** What operators did, and why. */

@@ -41,10 +41,10 @@ class GrantsTest {
             circuit            -      siud   s      s
             cluster            -      s      s      s
             daily_table        -      s      s      s
-            dead_letter        -      siu    s      su
+            dead_letter        -      siu    s      siu
             delivery           -      siud   s      siud
             journal            -      s      s      s
-            lane               -      siu    s      siud
+            lane               -      siud   s      siud
             migration          -      s      s      s
             outbox             i      s      s      s
             redrive            -      su     s      siu

@@ -9,7 +9,9 @@ public enum Cause {
     /** It failed as often as the policy allows. */
     EXHAUSTED,
     /** The process ended each time it was tried. */
-    CRASHED;
+    CRASHED,
+    /** An operator skipped it. Such a dead letter is discarded from the beginning. */
+    SKIPPED;
 
     /** As it is stored and written. */
     public String word() {

@@ -66,15 +66,15 @@ grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/s
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
     /*schema*/thin_ticks(timestamptz, timestamptz)
     to "/*relay*/";
-grant insert, update on /*schema*/subscription, /*schema*/lane to "/*relay*/";
-grant insert, update, delete on /*schema*/relay, /*schema*/delivery, /*schema*/circuit to "/*relay*/";
+grant insert, update on /*schema*/subscription to "/*relay*/";
+grant insert, update, delete on /*schema*/lane, /*schema*/relay, /*schema*/delivery, /*schema*/circuit to "/*relay*/";
 grant insert on /*schema*/attempt, /*schema*/audit to "/*relay*/";
 grant insert, update on /*schema*/dead_letter to "/*relay*/";
 grant update on /*schema*/redrive to "/*relay*/";
 
 grant insert, update, delete on /*schema*/subscription to "/*operator*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/delivery to "/*operator*/";
-grant update on /*schema*/dead_letter to "/*operator*/";
+grant insert, update on /*schema*/dead_letter to "/*operator*/";
 grant insert, update on /*schema*/redrive to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
 grant select on /*schema*/audit to "/*reader*/", "/*operator*/";

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Locale;
 
 /** Guesses what somebody meant who wrote a word that does not exist. */
-final class Spelling {
+public final class Spelling {
     private static final int WORD_LENGTH_MAX = 50;
 
     private Spelling() {}
 
     /** The end of a sentence about an unknown word: a question, or empty if no known word is near. */
-    static String didYouMean(String word, List<String> known) {
+    public static String didYouMean(String word, List<String> known) {
         if (word.isEmpty() || word.length() > WORD_LENGTH_MAX) {
             return "";
         }

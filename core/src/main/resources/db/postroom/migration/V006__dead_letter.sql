@@ -19,7 +19,7 @@ create table /*schema*/dead_letter (
     headers           json,
     occurred_at       timestamptz not null,
     available_at      timestamptz,
-    -- Why: rejected by the sink, out of attempts, or the process ended each time it was tried.
+    -- Why: rejected by the sink, out of attempts, the process ended each time it was tried, or an operator skipped it.
     cause             text        not null,
     attempts          integer     not null,
     error_class       text        not null,
@@ -39,7 +39,7 @@ create table /*schema*/dead_letter (
     -- The payload it was redriven with, if an operator changed it. The original stays.
     patched           json,
     constraint dead_letter_source check (source in ('subscription')),
-    constraint dead_letter_cause check (cause in ('rejected', 'exhausted', 'crashed')),
+    constraint dead_letter_cause check (cause in ('rejected', 'exhausted', 'crashed', 'skipped')),
     constraint dead_letter_resolution check (resolution in ('redriven', 'discarded')),
     constraint dead_letter_resolved check ((resolution is null) = (resolved_at is null) and (resolution is null) = (resolved_by is null)),
     constraint dead_letter_patched check (patched is null or resolution = 'redriven')

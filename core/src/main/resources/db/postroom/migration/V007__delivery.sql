@@ -11,6 +11,8 @@ alter table /*schema*/subscription
     add column pause_reason     text,
     -- A number of lanes that is asked for; relays give their lanes back, and one of them makes the change.
     add column lanes_wanted     integer,
+    -- Until then relays give their lanes back: an operator is about to move them. Ends by itself if the operator goes away.
+    add column drain_until      timestamptz,
     -- Where the lanes were before their number changed: what a former lane had delivered is not delivered again.
     add column former_positions bigint[],
     -- A copy is served by whoever serves the original, and ends by itself.

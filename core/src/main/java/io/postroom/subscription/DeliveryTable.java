@@ -1,0 +1,118 @@
+package io.postroom.subscription;
+
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import io.postroom.retry.Fault;
+import java.sql.Connection;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Deliveries as an operator skips or releases them: one method per statement, no decisions. */
+final class DeliveryTable {
+    private final Sql find;
+    private final Sql read;
+    private final Sql findHeld;
+    private final Sql findSkipped;
+    private final Sql discard;
+    private final Sql resolveOpen;
+    private final Sql forget;
+    private final Sql promote;
+
+    DeliveryTable(Schema schema) {
+        find = schema.sql(DeliveryTable.class, "find_delivery.sql");
+        read = schema.sql(DeliveryTable.class, "read_delivery.sql");
+        findHeld = schema.sql(DeliveryTable.class, "find_held.sql");
+        findSkipped = schema.sql(DeliveryTable.class, "find_skipped.sql");
+        discard = schema.sql(DeliveryTable.class, "discard.sql");
+        resolveOpen = schema.sql(DeliveryTable.class, "resolve_open.sql");
+        forget = schema.sql(DeliveryTable.class, "forget_delivery.sql");
+        promote = schema.sql(DeliveryTable.class, "promote.sql");
+    }
+
+    /** A delivery, and whether some relay may be sending it. */
+    record Row(
+            int lane, int keyHash, String state, @Nullable Long deadLetter, int attempts, boolean leased) {}
+
+    /** What a dead letter of a subscription holds, if it holds anything. */
+    record Held(long position, String aggregateType, String aggregateId, int lane, int keyHash, boolean held) {}
+
+    /** The position of a message's delivery. */
+    OptionalLong find(Connection tx, String name, UUID messageId) {
+        return find.on(tx)
+                .set("name", name)
+                .set("message_id", messageId)
+                .first(row -> row.getLong(1))
+                .map(OptionalLong::of)
+                .orElse(OptionalLong.empty());
+    }
+
+    Optional<Row> read(Connection tx, String name, long position) {
+        return read.on(tx)
+                .set("name", name)
+                .set("position", position)
+                .first(row -> new Row(
+                        row.getInt("lane"),
+                        row.getInt("key_hash"),
+                        row.getString("state"),
+                        row.getObject("dead_letter", Long.class),
+                        row.getInt("attempts"),
+                        row.getBoolean("leased")));
+    }
+
+    Optional<Held> findHeld(Connection tx, String name, long deadLetter) {
+        return findHeld.on(tx)
+                .set("name", name)
+                .set("dead_letter", deadLetter)
+                .first(row -> new Held(
+                        row.getLong("position"),
+                        row.getString("aggregate_type"),
+                        row.getString("aggregate_id"),
+                        row.getInt("lane"),
+                        row.getInt("key_hash"),
+                        row.getBoolean("held")));
+    }
+
+    /** The dead letter of a message that was skipped before. */
+    OptionalLong findSkipped(Connection tx, String name, UUID messageId) {
+        return findSkipped
+                .on(tx)
+                .set("name", name)
+                .set("message_id", messageId)
+                .first(row -> row.getLong(1))
+                .map(OptionalLong::of)
+                .orElse(OptionalLong.empty());
+    }
+
+    /** Returns the dead letters that the given deliveries, or all, became. */
+    long[] discard(Connection tx, String name, long[] positions, String actor, Fault fault) {
+        return discard
+                .on(tx)
+                .set("name", name)
+                .set("positions", positions)
+                .set("actor", actor)
+                .set("error", fault.message())
+                .set("fingerprint", fault.fingerprint())
+                .list(row -> row.getLong(1))
+                .stream()
+                .mapToLong(Long::longValue)
+                .toArray();
+    }
+
+    int resolveOpen(Connection tx, String name, String actor) {
+        return resolveOpen.on(tx).set("name", name).set("actor", actor).update();
+    }
+
+    void forget(Connection tx, String name, long position) {
+        forget.on(tx).set("name", name).set("position", position).update();
+    }
+
+    int promote(Connection tx, String name, int keyHash, int run) {
+        return promote.on(tx)
+                .set("name", name)
+                .set("key_hash", keyHash)
+                .set("run", run)
+                .update();
+    }
+}

@@ -1,0 +1,120 @@
+package io.postroom.subscription;
+
+import io.postroom.retry.Fault;
+import java.sql.Connection;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.UUID;
+
+/** Frees keys: skips a message that waits, or ends the hold of one that was buried. */
+final class Releaser {
+    /** How many parked messages of a key are released at once. */
+    private static final int RUN_MAX = 100;
+
+    private final Acts acts;
+    private final LaneTable lanes;
+    private final DeliveryTable deliveries;
+
+    Releaser(Acts acts, LaneTable lanes, DeliveryTable deliveries) {
+        this.acts = acts;
+        this.lanes = lanes;
+        this.deliveries = deliveries;
+    }
+
+    SkippedMessage skip(String name, UUID messageId, Act act) {
+        String attempt = "skip message " + messageId + " of subscription " + name;
+        acts.check(act, attempt);
+        return acts.transact(tx -> {
+            SubscriptionTable.Locked subscription = acts.lock(tx, name, attempt);
+            OptionalLong found = deliveries.find(tx, name, messageId);
+            if (found.isEmpty()) {
+                return skippedBefore(tx, name, messageId, attempt);
+            }
+            long position = found.getAsLong();
+            // The lane cannot change: its number only does so under the lock of the subscription.
+            deliveries.read(tx, name, position).ifPresent(row -> lanes.lock(tx, name, row.lane()));
+            DeliveryTable.Row row = deliveries
+                    .read(tx, name, position)
+                    .orElseThrow(() -> Acts.refused("not-waiting", attempt, "it was delivered just now"));
+            requireSkippable(row, attempt);
+            Fault fault = Fault.of("skipped", "skipped by " + act.actor() + ": " + act.reason());
+            long[] letters = deliveries.discard(tx, name, new long[] {position}, act.actor(), fault);
+            if (letters.length == 0) {
+                throw Acts.refused(
+                        "message-gone", attempt, "its outbox partition is gone, there is nothing to keep of it");
+            }
+            deliveries.forget(tx, name, position);
+            int released = subscription.ordered() ? deliveries.promote(tx, name, row.keyHash(), RUN_MAX) : 0;
+            acts.record(
+                    tx,
+                    act,
+                    "skip",
+                    name,
+                    Map.of("message", messageId.toString(), "position", position, "deadLetter", letters[0]));
+            acts.table().wake(tx);
+            return new SkippedMessage(messageId, letters[0], released, false);
+        });
+    }
+
+    private SkippedMessage skippedBefore(Connection tx, String name, UUID messageId, String attempt) {
+        OptionalLong letter = deliveries.findSkipped(tx, name, messageId);
+        if (letter.isEmpty()) {
+            throw Acts.refused(
+                    "not-waiting",
+                    attempt,
+                    "it does not wait among the deliveries: it was delivered or buried, its lane has not come to it, or there"
+                            + " is no such message; ask postroom why " + messageId);
+        }
+        return new SkippedMessage(messageId, letter.getAsLong(), 0, true);
+    }
+
+    private static void requireSkippable(DeliveryTable.Row row, String attempt) {
+        if (row.state().equals("held")) {
+            throw Acts.refused(
+                    "is-held",
+                    attempt,
+                    "it is buried already, as dead letter " + row.deadLetter()
+                            + ", which holds its key; discard that, or release the key");
+        }
+        // In a lane that nobody has, the attempt ended with its relay.
+        if (row.state().equals("sending") && row.leased()) {
+            throw Acts.refused(
+                    "is-sending",
+                    attempt,
+                    "it is being sent, attempt " + row.attempts() + "; pause the subscription first");
+        }
+    }
+
+    ReleasedKey release(String name, long deadLetter, Act act) {
+        String attempt = "release the key of dead letter " + deadLetter + " in subscription " + name;
+        acts.check(act, attempt);
+        return acts.transact(tx -> {
+            acts.lock(tx, name, attempt);
+            DeliveryTable.Held before = held(tx, name, deadLetter, attempt);
+            lanes.lock(tx, name, before.lane());
+            DeliveryTable.Held held = held(tx, name, deadLetter, attempt);
+            if (!held.held()) {
+                return new ReleasedKey(held.aggregateType(), held.aggregateId(), 0, true);
+            }
+            deliveries.forget(tx, name, held.position());
+            int released = deliveries.promote(tx, name, held.keyHash(), RUN_MAX);
+            acts.record(
+                    tx,
+                    act,
+                    "release",
+                    name,
+                    Map.of("deadLetter", deadLetter, "position", held.position(), "released", released));
+            acts.table().wake(tx);
+            return new ReleasedKey(held.aggregateType(), held.aggregateId(), released, false);
+        });
+    }
+
+    private DeliveryTable.Held held(Connection tx, String name, long deadLetter, String attempt) {
+        return deliveries
+                .findHeld(tx, name, deadLetter)
+                .orElseThrow(() -> Acts.refused(
+                        "dead-letter-unknown",
+                        attempt,
+                        "the subscription has no such dead letter; list its held keys"));
+    }
+}

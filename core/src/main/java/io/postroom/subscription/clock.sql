@@ -1,0 +1,2 @@
+-- The time that counts.
+select clock_timestamp()

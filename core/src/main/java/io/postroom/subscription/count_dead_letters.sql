@@ -1,0 +1,5 @@
+-- How many dead letters of a subscription are open. Index: dead_letter_list.
+--   :name text
+select count(*)
+from /*schema*/dead_letter
+where owner = :name and source = 'subscription' and resolution is null

@@ -1,0 +1,26 @@
+-- Every subscription with how far its slowest lane is, how far behind, and what operators have asked of it.
+--   :name text?, one subscription only
+-- A copy ends at a position; it is behind that, not the journal's end.
+select s.name, s.lanes, s.lanes_wanted, s.ordering, s.aggregate_types, s.event_types, s.tenants, s.on_burial, s.retry, s.created_at,
+       s.paused_at, s.paused_by, s.pause_reason, s.copy_of, s.replay_rate, s.former_positions,
+       coalesce(l.position, 0) as position,
+       greatest(case when s.copy_of is null then head.position else coalesce(l.last, 0) end - coalesce(l.position, 0), 0) as lag_messages,
+       case when s.copy_of is not null and coalesce(l.position >= l.last, true) then 0
+            else coalesce(extract(epoch from clock_timestamp() - waiting.at), 0)
+       end::double precision as lag_seconds,
+       coalesce(l.leased, 0) as leased, coalesce(l.replaying, 0) as replaying,
+       s.copy_of is not null and coalesce(l.replaying, 0) = 0
+       and not exists (select from /*schema*/delivery as d where d.subscription = s.name) as done
+from /*schema*/subscription as s
+left join (
+    select subscription, min(position) as position, count(*) filter (where leased_until > clock_timestamp()) as leased,
+           count(replay_to) as replaying, max(coalesce(replay_to, position)) as last
+    from /*schema*/lane
+    group by subscription
+) as l on l.subscription = s.name
+cross join (select position from /*schema*/tick order by position desc limit 1) as head
+left join lateral (
+    select at from /*schema*/tick where position > coalesce(l.position, 0) order by position limit 1
+) as waiting on true
+where :name::text is null or s.name = :name::text
+order by s.name
