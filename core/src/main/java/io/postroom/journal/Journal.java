@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,6 +46,10 @@ public final class Journal {
     private final JournalTable table;
     private final Upcasters upcasters;
     private final Telemetry telemetry;
+    /** What this one is the beginning of; null if it is the whole. */
+    private final @Nullable Journal whole;
+
+    private final long last;
 
     /**
      * The last head heard of, and the snapshot in which nothing more was due. Written in the order in which the database answered,
@@ -65,6 +70,22 @@ public final class Journal {
         this.table = new JournalTable(database.schema());
         this.upcasters = upcasters;
         this.telemetry = telemetry;
+        this.whole = null;
+        this.last = Long.MAX_VALUE;
+    }
+
+    private Journal(Journal whole, long last) {
+        this.database = whole.database;
+        this.table = whole.table;
+        this.upcasters = whole.upcasters;
+        this.telemetry = whole.telemetry;
+        this.whole = whole;
+        this.last = last;
+    }
+
+    /** The same journal for whoever is to read no further than a position: as if it ended there. */
+    public Journal endingAt(long last) {
+        return new Journal(this, last);
     }
 
     /** Gives positions to what has been committed, once. */
@@ -123,11 +144,19 @@ public final class Journal {
 
     /** The end of the journal as last heard of. */
     public Head head() {
-        return head;
+        if (whole == null) {
+            return head;
+        }
+        Head end = whole.head();
+        return end.position() > last ? new Head(last, end.day()) : end;
     }
 
     /** Asks for the end of the journal. */
     public synchronized Head refreshHead() {
+        if (whole != null) {
+            whole.refreshHead();
+            return head();
+        }
         head = database.run(table::lastTick);
         return head;
     }
@@ -162,7 +191,7 @@ public final class Journal {
 
     /** The same, up to {@code last} at most. */
     public Batch read(Lane lane, LanePosition from, long last, int messagesMax, long bytesMax) {
-        Head end = head;
+        Head end = head();
         long until = Math.min(end.position(), last);
         if (from.position() >= until) {
             return new Batch(List.of(), from);
@@ -210,6 +239,9 @@ public final class Journal {
 
     /** The database has gone back: whoever read it must begin anew from what it knows now. */
     private JournalGoneBackException gone(long position) {
+        if (whole != null) {
+            return whole.gone(position);
+        }
         head = UNKNOWN;
         seen = "";
         return new JournalGoneBackException(position);
@@ -217,7 +249,7 @@ public final class Journal {
 
     /** Whether the journal ends before a position that was read in it: the database has gone back. */
     public boolean endsBefore(LanePosition read) {
-        Head end = head;
+        Head end = head();
         return end != UNKNOWN && end.position() < read.position();
     }
 

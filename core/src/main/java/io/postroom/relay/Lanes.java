@@ -3,11 +3,14 @@ package io.postroom.relay;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.postgres.Session;
+import io.postroom.subscription.LaneChange;
 import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,13 +34,20 @@ final class Lanes {
 
     private static final long WATCH_NANOS_MIN = 10_000_000L;
 
+    /** How often to beat while an operator waits for lanes. */
+    private static final long AWAITED_NANOS = 200_000_000L;
+
     private final UUID relayId;
     private final Map<String, Relay.Target> targets;
+    /** What there is besides, on behalf of operators: the copies of the targets. Only beats change it. */
+    private volatile Map<String, Served> copies = Map.of();
+
     private final Lane.Surroundings surroundings;
     private final Database database;
     private final RelayTable table;
     private final RelaySettings settings;
     private final Telemetry telemetry;
+    private final LaneChange laneChange;
     private final Map<Place, LaneRun> running = new ConcurrentHashMap<>();
     private final Set<String> shown = new HashSet<>();
     private final Signal signal = new Signal();
@@ -47,6 +57,8 @@ final class Lanes {
     private boolean threaded;
     private @Nullable Thread thread;
     private @Nullable Session leases;
+    private @Nullable Thread changing;
+    private volatile boolean awaited;
     private boolean failing;
 
     Lanes(UUID relayId, Map<String, Relay.Target> targets, Lane.Surroundings surroundings) {
@@ -57,10 +69,14 @@ final class Lanes {
         this.table = surroundings.table();
         this.settings = surroundings.settings();
         this.telemetry = surroundings.telemetry();
+        this.laneChange = new LaneChange(database);
     }
 
     /** A lane of a subscription. */
     private record Place(String subscription, int lane) {}
+
+    /** A target, and the journal as far as it is delivered to it. */
+    private record Served(Relay.Target target, Lane.Surroundings surroundings, long last) {}
 
     void start() {
         threaded = true;
@@ -85,11 +101,17 @@ final class Lanes {
     synchronized void balance() {
         long asked = System.nanoTime();
         Connection tx = connection();
-        table.announce(tx, relayId, settings.name(), targets.keySet(), settings.lease());
+        findCopies(tx);
+        table.announce(tx, relayId, settings.name(), names(), settings.lease());
         Map<Place, Long> settledBefore = new HashMap<>();
         running.forEach((place, run) -> settledBefore.put(place, run.lane().settled()));
-        renew(table.renew(tx, relayId, settings.lease()), settledBefore, asked + settings.selfTrustNanos());
-        for (RelayTable.Share share : table.shares(tx, relayId, targets.keySet())) {
+        List<RelayTable.Held> held =
+                running.values().stream().map(run -> run.lane().held()).toList();
+        renew(table.renew(tx, relayId, held, settings.lease()), settledBefore, asked + settings.selfTrustNanos());
+        boolean isAwaited = false;
+        for (RelayTable.Share share : table.shares(tx, relayId, names())) {
+            isAwaited |= share.awaited();
+            changeLanes(tx, share);
             int fair = share.fair();
             List<Integer> mine = lanesOf(share.subscription());
             if (mine.size() < fair && !stopping) {
@@ -98,6 +120,7 @@ final class Lanes {
                 mine.stream().skip(fair).forEach(lane -> drain(new Place(share.subscription(), lane)));
             }
         }
+        awaited = isAwaited;
         hasOthers = table.countRelays(tx) > 1;
         if (released && hasOthers) {
             released = false;
@@ -145,6 +168,7 @@ final class Lanes {
         running.values().forEach(run -> run.join(last));
         signal.raise();
         Threads.join(thread, settings.stopGrace());
+        Threads.join(changing, settings.stopGrace());
         closeConnection();
     }
 
@@ -157,11 +181,7 @@ final class Lanes {
     private void run() {
         while (!stopping || !running.isEmpty()) {
             try {
-                signal.await(Math.min(
-                        failing
-                                ? settings.heartbeat().toNanos() / 4
-                                : settings.heartbeat().toNanos(),
-                        watchNanos()));
+                signal.await(Math.min(beatNanos(), watchNanos()));
                 if (stopping && running.isEmpty()) {
                     return;
                 }
@@ -185,6 +205,11 @@ final class Lanes {
                 return;
             }
         }
+    }
+
+    private long beatNanos() {
+        long beat = settings.heartbeat().toNanos();
+        return failing ? beat / 4 : awaited ? Math.min(beat, AWAITED_NANOS) : beat;
     }
 
     /** A quarter of the shortest deadline: whoever hangs is found soon after it. */
@@ -218,14 +243,14 @@ final class Lanes {
     }
 
     private void take(Connection tx, String subscription, List<Integer> held, int wanted) {
-        Relay.Target target = targets.get(subscription);
-        if (target == null) {
+        Served served = served(subscription);
+        if (served == null) {
             return;
         }
         long asked = System.nanoTime();
         for (RelayTable.Taken taken : table.acquire(tx, subscription, relayId, held, wanted, settings.lease())) {
             Place place = new Place(subscription, taken.lane());
-            Lane lane = new Lane(target, taken, asked + settings.selfTrustNanos(), surroundings);
+            Lane lane = new Lane(served.target(), taken, asked + settings.selfTrustNanos(), served.surroundings());
             LaneRun run = new LaneRun(lane, settings, lost -> ended(place, lost));
             running.put(place, run);
             telemetry.laneAcquired(subscription, taken.lane(), taken.takeover());
@@ -241,6 +266,96 @@ final class Lanes {
                 run.start();
             }
         }
+    }
+
+    private @Nullable Served served(String subscription) {
+        Relay.Target target = targets.get(subscription);
+        return target == null ? copies.get(subscription) : new Served(target, surroundings, Long.MAX_VALUE);
+    }
+
+    /** All that this relay serves. */
+    private Set<String> names() {
+        Set<String> names = new LinkedHashSet<>(targets.keySet());
+        names.addAll(copies.keySet());
+        return names;
+    }
+
+    /** A copy goes where its original goes, as long as it is there, and ends at a position. */
+    private void findCopies(Connection tx) {
+        Map<String, Served> found = new HashMap<>();
+        for (RelayTable.Copy copy : table.copies(tx, targets.keySet())) {
+            Relay.Target original = targets.get(copy.original());
+            if (original == null || targets.containsKey(copy.name())) {
+                continue;
+            }
+            Served known = copies.get(copy.name());
+            boolean same = known != null
+                    && known.last() == copy.last()
+                    && known.target().subscription().filter().equals(copy.filter());
+            found.put(copy.name(), same ? known : copyOf(original, copy));
+        }
+        copies = found;
+    }
+
+    private Served copyOf(Relay.Target original, RelayTable.Copy copy) {
+        Subscription like = original.subscription();
+        Subscription subscription = new Subscription(
+                copy.name(),
+                like.lanes(),
+                like.order(),
+                copy.filter(),
+                like.start(),
+                like.retry(),
+                like.onBurial(),
+                like.deadline());
+        Lane.Surroundings bounded = new Lane.Surroundings(
+                relayId,
+                database,
+                surroundings.journal().endingAt(copy.last()),
+                table,
+                surroundings.deliveries(),
+                settings,
+                telemetry,
+                surroundings.suspects());
+        LOG.info(
+                "relay {} serves {}, a copy of {} that ends at position {}",
+                settings.name(),
+                copy.name(),
+                copy.original(),
+                copy.last());
+        return new Served(new Relay.Target(subscription, original.sink(), original.circuit()), bounded, copy.last());
+    }
+
+    /** An operator wants another number of lanes, and all of them are free: whichever relay finds that first makes the change. */
+    private void changeLanes(Connection tx, RelayTable.Share share) {
+        String name = share.subscription();
+        if (share.former()) {
+            laneChange.forgetFormer(tx, name);
+        }
+        if (!share.due() || changing != null && changing.isAlive()) {
+            return;
+        }
+        if (threaded) {
+            // Not on this thread: it may take its time where there are many deliveries, and leases must go on.
+            changing = Threads.start("postroom-change-" + name, () -> changeLanes(name));
+        } else {
+            changeLanes(name);
+        }
+    }
+
+    private void changeLanes(String name) {
+        try {
+            if (laneChange.make(name)) {
+                LOG.info("relay {} changed the number of lanes of subscription {}", settings.name(), name);
+            }
+        } catch (DatabaseException e) {
+            LOG.warn(
+                    "relay {} could not change the number of lanes of subscription {}: {}; it is tried again",
+                    settings.name(),
+                    name,
+                    e.getMessage());
+        }
+        signal.raise();
     }
 
     private void drain(Place place) {
@@ -281,7 +396,9 @@ final class Lanes {
 
     /** Lets everybody see which destinations take nothing. */
     private void showCircuits(Connection tx) {
-        for (Relay.Target target : targets.values()) {
+        List<Relay.Target> all = new ArrayList<>(targets.values());
+        copies.values().forEach(copy -> all.add(copy.target()));
+        for (Relay.Target target : all) {
             String name = target.subscription().name();
             Optional<Circuit.View> open = target.circuit().view();
             if (open.isPresent()) {

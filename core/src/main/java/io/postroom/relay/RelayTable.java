@@ -3,11 +3,14 @@ package io.postroom.relay;
 import io.postroom.journal.Filter;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
+import java.sql.Array;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +22,7 @@ final class RelayTable {
     private final Sql withdraw;
     private final Sql renew;
     private final Sql shares;
+    private final Sql copies;
     private final Sql acquire;
     private final Sql settle;
     private final Sql release;
@@ -39,6 +43,7 @@ final class RelayTable {
         withdraw = schema.sql(RelayTable.class, "withdraw.sql");
         renew = schema.sql(RelayTable.class, "renew.sql");
         shares = schema.sql(RelayTable.class, "shares.sql");
+        copies = schema.sql(RelayTable.class, "copies.sql");
         acquire = schema.sql(RelayTable.class, "acquire.sql");
         settle = schema.sql(RelayTable.class, "settle.sql");
         release = schema.sql(RelayTable.class, "release.sql");
@@ -83,8 +88,17 @@ final class RelayTable {
             @Nullable Long resumeAt,
             @Nullable Double replayRate) {}
 
-    /** How a subscription's lanes are to be shared. */
-    record Share(String subscription, int lanes, int relays, int rank) {
+    /** A copy of a subscription, and the last position it is delivered. */
+    record Copy(String name, String original, Filter filter, long last) {}
+
+    /**
+     * How a subscription's lanes are to be shared.
+     *
+     * @param awaited whether somebody waits until all of them are given back
+     * @param due whether the number of its lanes can be changed now
+     * @param former whether that was done not long ago
+     */
+    record Share(String subscription, int lanes, int relays, int rank, boolean awaited, boolean due, boolean former) {
         /** How many lanes this relay should have. What is left over goes to others for each subscription, not always to the first. */
         int fair() {
             int live = Math.max(1, relays);
@@ -130,9 +144,12 @@ final class RelayTable {
         withdraw.on(tx).set("id", id).update();
     }
 
-    List<Renewed> renew(Connection tx, UUID relayId, Duration lease) {
+    List<Renewed> renew(Connection tx, UUID relayId, List<Held> held, Duration lease) {
         return renew.on(tx)
                 .set("relay_id", relayId)
+                .set("subscriptions", held.stream().map(Held::subscription).toArray(String[]::new))
+                .set("lanes", held.stream().map(Held::lane).toArray(Integer[]::new))
+                .set("fences", held.stream().mapToLong(Held::fence).toArray())
                 .set("lease", lease)
                 .list(row -> new Renewed(
                         new Held(row.getString(1), row.getInt(2), row.getLong(3)), row.getLong(4), row.getString(5)));
@@ -142,7 +159,28 @@ final class RelayTable {
         return shares.on(tx)
                 .set("relay_id", relayId)
                 .set("subscriptions", subscriptions.toArray(String[]::new))
-                .list(row -> new Share(row.getString(1), row.getInt(2), row.getInt(3), row.getInt(4)));
+                .list(row -> new Share(
+                        row.getString(1),
+                        row.getInt(2),
+                        row.getInt(3),
+                        row.getInt(4),
+                        row.getBoolean(5),
+                        row.getBoolean(6),
+                        row.getBoolean(7)));
+    }
+
+    List<Copy> copies(Connection tx, Collection<String> subscriptions) {
+        return copies.on(tx)
+                .set("subscriptions", subscriptions.toArray(String[]::new))
+                .list(row -> new Copy(
+                        row.getString(1),
+                        row.getString(2),
+                        new Filter(texts(row.getArray(3)), texts(row.getArray(4)), texts(row.getArray(5))),
+                        row.getLong(6)));
+    }
+
+    private static Set<String> texts(@Nullable Array values) throws SQLException {
+        return values == null ? Set.of() : Set.of((String[]) values.getArray());
     }
 
     List<Taken> acquire(
@@ -192,7 +230,7 @@ final class RelayTable {
                 .set("subscription", lane.subscription())
                 .set("lane", lane.lane())
                 .one(row -> {
-                    java.sql.Array former = row.getArray(2);
+                    Array former = row.getArray(2);
                     return new Plan(
                             row.getInt(1),
                             former == null ? List.of() : List.of((Long[]) former.getArray()),

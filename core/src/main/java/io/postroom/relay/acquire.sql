@@ -9,6 +9,7 @@ with free as materialized (
       and exists (
           select from /*schema*/subscription
           where name = :subscription and paused_at is null and lanes_wanted is null
+            and coalesce(drain_until <= clock_timestamp(), true)
       )
       and (owner is null or owner = :relay_id or leased_until < clock_timestamp())
     order by lane

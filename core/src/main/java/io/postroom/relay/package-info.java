@@ -45,6 +45,11 @@
  * <p>A destination that takes nothing opens the circuit of its subscription in this relay: nothing is sent but one probe at a time,
  * no attempt is counted. What a crash leaves behind is a row in {@code circuit}, which goes with the relay's own. A thread that
  * hangs in a sink over its deadline is left alone and another takes its lane on; when it comes back it finds the lane gone and ends.
+ *
+ * <p>Operators move lanes, or change their number, only while no relay has one: while that is asked for, and while a subscription is
+ * paused, its relays have a share of none, finish what is on its way and give their lanes back. What is asked for and the copies of
+ * subscriptions are found at each beat; see {@code io.postroom.subscription}. A copy is delivered to the sink of its original, with its
+ * policy and its circuit, from a journal that ends where the copy does.
  */
 @NullMarked
 package io.postroom.relay;
