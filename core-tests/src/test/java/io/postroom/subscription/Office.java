@@ -1,0 +1,90 @@
+package io.postroom.subscription;
+
+import io.postroom.message.Message;
+import io.postroom.relay.Relay;
+import io.postroom.relay.Sink;
+import io.postroom.relay.Subscription;
+import io.postroom.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** A database with one subscription and what tests do around it. */
+final class Office implements AutoCloseable {
+    static final Duration PATIENCE = Duration.ofSeconds(30);
+    static final Act ACT = new Act("tester", "to see what happens");
+
+    final TestDatabase database = TestDatabase.create();
+    final Subscriptions subscriptions = database.postroom().subscriptions();
+
+    Relay relay(String name, Subscription subscription, Sink sink) {
+        return database.postroom()
+                .relay()
+                .name(name)
+                .lease(Duration.ofMillis(900))
+                .settleInterval(Duration.ofMillis(20))
+                .deliver(subscription, sink)
+                .build();
+    }
+
+    /** One relay that does what is due and goes. */
+    void deliver(Subscription subscription, Sink sink) {
+        try (Relay relay = relay("once", subscription, sink)) {
+            relay.runOnce();
+        }
+    }
+
+    void publish(List<Message> messages) {
+        try (Connection tx = database.begin()) {
+            database.postroom().outbox().publishAll(tx, messages);
+            tx.commit();
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+        database.postroom().journal().stampAll();
+    }
+
+    long count(String table) {
+        return database.queryLong("select count(*) from postroom." + table);
+    }
+
+    long end() {
+        return database.queryLong("select max(position) from postroom.tick");
+    }
+
+    List<String> strings(String sql) {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(sql)) {
+            List<String> found = new ArrayList<>();
+            while (row.next()) {
+                found.add(row.getString(1));
+            }
+            return found;
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new AssertionError("not within " + PATIENCE + ": " + what);
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
+    }
+
+    @Override
+    public void close() {
+        database.close();
+    }
+}
