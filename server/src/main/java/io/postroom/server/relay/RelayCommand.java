@@ -84,6 +84,7 @@ public final class RelayCommand implements Callable<Integer> {
                 HikariDataSource pool = Connections.pool(url, file.connections())) {
             Postroom postroom = Postroom.builder(pool)
                     .schema(SchemaChoice.of(schema, terminal.environment()).name())
+                    .upcasters(file.upcasters())
                     .build();
             SchemaCheck.require(postroom, terminal);
             DurabilityCheck.warn(postroom.database(), terminal);

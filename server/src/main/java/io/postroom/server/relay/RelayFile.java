@@ -2,15 +2,21 @@ package io.postroom.server.relay;
 
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
+import io.postroom.message.Upcasters;
 import io.postroom.postgres.Schema;
+import io.postroom.relay.OnBurial;
 import io.postroom.relay.Order;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Sink;
 import io.postroom.relay.Subscription;
+import io.postroom.server.message.UpcasterPlugins;
 import io.postroom.server.subscription.StartWord;
 import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.Terminal;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,14 +33,24 @@ final class RelayFile implements AutoCloseable {
     static final int CONNECTIONS_MIN = 5;
     private static final int CONNECTIONS_MAX = 200;
 
+    /** A relay asks a destination again after this time, however long it is told to wait. */
+    private static final Duration PROBE_LONGEST_MAX = Duration.ofHours(1);
+
     private final @Nullable String url;
     private final @Nullable String schema;
+    private final Upcasters upcasters;
     private final Settings settings;
     private final List<Delivery> deliveries;
 
-    private RelayFile(@Nullable String url, @Nullable String schema, Settings settings, List<Delivery> deliveries) {
+    private RelayFile(
+            @Nullable String url,
+            @Nullable String schema,
+            Upcasters upcasters,
+            Settings settings,
+            List<Delivery> deliveries) {
         this.url = url;
         this.schema = schema;
+        this.upcasters = upcasters;
         this.settings = settings;
         this.deliveries = List.copyOf(deliveries);
     }
@@ -49,8 +65,8 @@ final class RelayFile implements AutoCloseable {
         private Duration pollMin = Duration.ofMillis(2);
         private Duration pollMax = Duration.ofMillis(200);
         private Duration stopGrace = Duration.ofSeconds(10);
-        private Duration retryFirst = Duration.ofMillis(100);
-        private Duration retryLongest = Duration.ofSeconds(30);
+        private Duration probeFirst = Duration.ofMillis(100);
+        private Duration probeLongest = Duration.ofSeconds(30);
         private int batchSize = 1_000;
         private long batchBytes = 1_048_576;
         private int connections;
@@ -68,10 +84,11 @@ final class RelayFile implements AutoCloseable {
         String url = root.text("url").orElse(null);
         root.read("schema", Schema::new);
         String schema = root.text("schema").orElse(null);
+        Upcasters upcasters = upcasters(root);
         Settings settings = settings(root, terminal.environment());
         List<Delivery> deliveries = deliveries(root, settings, new Targets(terminal));
         root.close();
-        RelayFile read = new RelayFile(url, schema, settings, deliveries);
+        RelayFile read = new RelayFile(url, schema, upcasters, settings, deliveries);
         if (!problems.isEmpty()) {
             read.close();
             throw unusable(file, problems);
@@ -81,6 +98,17 @@ final class RelayFile implements AutoCloseable {
 
     private static CommandException unusable(String file, Problems problems) {
         return new CommandException(ExitCode.USAGE, "could not use " + file + ":\n" + problems.text());
+    }
+
+    /** Those on the class path and in the jars of {@code plugins}; as the file is read, so that their problems are the file's. */
+    private static Upcasters upcasters(Section root) {
+        try {
+            return UpcasterPlugins.load(
+                    root.texts("plugins").stream().map(Path::of).toList());
+        } catch (CommandException | InvalidPathException e) {
+            root.problem(root.lineOf("plugins"), "plugins: " + e.getMessage());
+            return Upcasters.NONE;
+        }
     }
 
     private static Settings settings(Section root, Map<String, String> environment) {
@@ -93,8 +121,10 @@ final class RelayFile implements AutoCloseable {
             relay.duration("poll-min", value -> settings.pollMin = value);
             relay.duration("poll-max", value -> settings.pollMax = value);
             relay.duration("stop-grace", value -> settings.stopGrace = value);
-            relay.duration("retry-first", value -> settings.retryFirst = value);
-            relay.duration("retry-longest", value -> settings.retryLongest = value);
+            relay.duration("probe-first", value -> settings.probeFirst = value);
+            relay.duration("probe-longest", value -> settings.probeLongest = probeLongest(value));
+            relay.renamed("retry-first", "probe-first");
+            relay.renamed("retry-longest", "probe-longest");
             relay.integer("batch-size", value -> settings.batchSize = value);
             relay.bytes("batch-bytes", value -> settings.batchBytes = value);
             relay.integer("connections", value -> settings.connections = connections(value));
@@ -108,6 +138,13 @@ final class RelayFile implements AutoCloseable {
         if (value < CONNECTIONS_MIN || value > CONNECTIONS_MAX) {
             throw new IllegalArgumentException("is " + value + ", the range is " + CONNECTIONS_MIN + " to "
                     + CONNECTIONS_MAX + ": leases, listening, stamping, housekeeping and a lane each take one");
+        }
+        return value;
+    }
+
+    private static Duration probeLongest(Duration value) {
+        if (value.compareTo(PROBE_LONGEST_MAX) > 0) {
+            throw new IllegalArgumentException("is " + Durations.show(value) + ", the range is probe-first to 1h");
         }
         return value;
     }
@@ -137,6 +174,9 @@ final class RelayFile implements AutoCloseable {
         section.integer("lanes", builder::lanes);
         section.read("order", word -> builder.order(order(word)));
         section.read("start", word -> builder.start(StartWord.parse(word)));
+        section.read("on-burial", word -> builder.onBurial(onBurial(word)));
+        section.duration("deadline", builder::deadline);
+        builder.retry(RetryWords.read(section));
         section.section("filter").ifPresent(filter -> {
             builder.aggregateTypes(distinct(filter.texts("aggregate-types")));
             builder.eventTypes(distinct(filter.texts("event-types")));
@@ -163,6 +203,14 @@ final class RelayFile implements AutoCloseable {
         };
     }
 
+    private static OnBurial onBurial(String word) {
+        return switch (word) {
+            case "continue" -> OnBurial.CONTINUE;
+            case "hold" -> OnBurial.HOLD;
+            default -> throw new IllegalArgumentException("'" + word + "' is neither continue nor hold");
+        };
+    }
+
     @Nullable
     String url() {
         return url;
@@ -171,6 +219,10 @@ final class RelayFile implements AutoCloseable {
     @Nullable
     String schema() {
         return schema;
+    }
+
+    Upcasters upcasters() {
+        return upcasters;
     }
 
     boolean maintenance() {
@@ -197,7 +249,7 @@ final class RelayFile implements AutoCloseable {
                 .settleInterval(settings.settleInterval)
                 .poll(settings.pollMin, settings.pollMax)
                 .stopGrace(settings.stopGrace)
-                .probe(settings.retryFirst, settings.retryLongest)
+                .probe(settings.probeFirst, settings.probeLongest)
                 .batch(settings.batchSize, settings.batchBytes);
         deliveries.forEach(delivery -> builder.deliver(delivery.subscription(), delivery.sink()));
         try {

@@ -6,6 +6,7 @@ import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Suggestion;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -34,6 +36,7 @@ final class Section {
     private final Map<String, Node> entries = new LinkedHashMap<>();
     private final Map<String, String> spellings = new LinkedHashMap<>();
     private final Set<String> asked = new TreeSet<>();
+    private final Map<String, String> renamed = new HashMap<>();
     private final Variables variables;
     private final Problems problems;
 
@@ -144,22 +147,27 @@ final class Section {
 
     /** Names and values of the user's own. */
     Map<String, String> map(String setting) {
-        asked.add(setting);
         Map<String, String> values = new LinkedHashMap<>();
+        each(setting, values::put);
+        return values;
+    }
+
+    /** The same, read by a rule; what the rule throws becomes a problem of the line. */
+    void each(String setting, BiConsumer<String, String> rule) {
+        asked.add(setting);
         Node node = entries.get(setting);
         if (node instanceof Node.Mapping mapping) {
             mapping.entries().forEach((name, value) -> {
+                String full = setting + "." + shown(name);
                 if (value instanceof Node.Scalar scalar && scalar.text() != null) {
-                    values.put(name, resolve(setting + "." + name, scalar));
+                    apply(full, value.line(), () -> rule.accept(name, resolve(full, scalar)));
                 } else {
-                    problems.add(
-                            value.line(), name(setting) + "." + name + " is " + value.kind() + ", not a single value");
+                    problems.add(value.line(), name(full) + " is " + value.kind() + ", not a single value");
                 }
             });
         } else if (node != null) {
             problems.add(node.line(), name(setting) + " is " + node.kind() + ", not names and values");
         }
-        return values;
     }
 
     void duration(String setting, Consumer<Duration> use) {
@@ -202,13 +210,20 @@ final class Section {
 
     /** Reads a text by a rule of its own; what the rule throws becomes a problem of this setting. */
     void read(String setting, Consumer<String> rule) {
-        text(setting).ifPresent(text -> {
-            try {
-                rule.accept(text);
-            } catch (IllegalArgumentException | PostroomException e) {
-                problems.add(lineOf(setting), name(setting) + ": " + e.getMessage());
-            }
-        });
+        text(setting).ifPresent(text -> apply(setting, lineOf(setting), () -> rule.accept(text)));
+    }
+
+    private void apply(String setting, int at, Runnable rule) {
+        try {
+            rule.run();
+        } catch (IllegalArgumentException | PostroomException e) {
+            problems.add(at, name(setting) + ": " + e.getMessage());
+        }
+    }
+
+    /** Says that a setting once had another name, for whoever still writes that. */
+    void renamed(String former, String setting) {
+        renamed.put(former, setting);
     }
 
     /** Complains about settings that are none. */
@@ -218,7 +233,8 @@ final class Section {
         unknown.forEach(setting -> problems.add(
                 lineOf(setting),
                 name(Quoted.text(setting, VALUE_LENGTH_MAX)) + " is not a setting"
-                        + Suggestion.nearest(setting, asked)
+                        + Optional.ofNullable(renamed.get(setting))
+                                .or(() -> Suggestion.nearest(setting, asked))
                                 .map(best -> "; did you mean " + name(best) + "?")
                                 .orElse("; those here are " + String.join(", ", asked))));
     }

@@ -18,13 +18,13 @@ import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
 
 /** Makes plugin jars as a user's build would. */
-final class PluginJar {
+public final class PluginJar {
     static final String SERVICE = "META-INF/services/io.postroom.message.UpcasterSource";
 
     private PluginJar() {}
 
     /** A jar with one source in the package {@code acme}, whose {@code register} has the given body. */
-    static Path of(Path folder, String className, String body) throws IOException {
+    public static Path of(Path folder, String className, String body) throws IOException {
         return withClass(
                 folder,
                 className,

@@ -3,6 +3,7 @@ package io.postroom.server.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.server.CommandRun;
+import io.postroom.server.message.PluginJar;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RelayFileTest {
     private static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -43,6 +45,12 @@ class RelayFileTest {
                 "relay: {lease: 30}                 | relay.lease: '30' is not a duration; write a number and a unit",
                 "relay: {lease: -5s}                | relay.lease: '-5s' is not a duration",
                 "relay: {lease: 99h}                | lease is PT99H, the range is 100 ms to 1 h",
+                "relay: {retry-first: 1s}           | relay.retry-first is not a setting; did you mean relay.probe-first?",
+                "relay: {retry-longest: 1s}         | relay.retry-longest is not a setting; did you mean relay.probe-longest?",
+                "relay: {probe-longest: 2h}         | relay.probe-longest: is 2h 0m, the range is probe-first to 1h",
+                "relay: {probe-first: 31s}          | first probe is after PT31S, the range is 1 ms to the longest",
+                "plugins: [/no/such.jar]            | line 1: plugins: could not load plugins: /no/such.jar does not exist",
+                "plugins: {a: b}                    | plugins has a block of settings where a value is expected",
                 "relay: {batch-bytes: 1MB}          | relay.batch-bytes: '1MB' is not a size",
                 "relay: {batch-size: 0}             | batch is 0 messages",
                 "relay: {connections: 2}            | relay.connections: is 2, the range is 5 to 200",
@@ -74,6 +82,21 @@ class RelayFileTest {
                 "a: {log: {}, kafka: {}}                         | subscriptions.a has several targets",
                 "a: {log: {}, lanes: 0}                          | lanes is 0, the range is 1 to 256",
                 "a: {log: {}, order: keyy}                       | 'keyy' is neither key nor none",
+                "a: {log: {}, retry: quik}                       | subscriptions.a.retry: could not read retry policy 'quik': there is none named 'quik'",
+                "a: {log: {}, retry: linear first=1s}            | 'first' is not a setting of linear",
+                "a: {log: {}, retry: quick attempts=0}           | attempts max is 0, the range is 1 to 1000",
+                "a: {log: {}, retry: [quick]}                    | subscriptions.a.retry is a list, not a single value",
+                "a: {log: {}, on-error: reject}                  | subscriptions.a.on-error is a single value, not names and values",
+                "a: {log: {}, on-error: {http.404: rejct}}       | subscriptions.a.on-error.http.404: 'rejct' is none of reject, unavailable, retry"
+                        + " and a policy such as linear; did you mean reject?",
+                "a: {log: {}, on-error: {http.404: linear step=0s}} | subscriptions.a.on-error.http.404: could not read retry policy",
+                "a: {log: {}, on-error: {http 404: reject}}      | subscriptions.a.on-error: could not read retry policy 'quick': error class is 'http 404'",
+                "a: {log: {}, on-error: {http.404: {}}}          | subscriptions.a.on-error.http.404 is a block of settings, not a single value",
+                "a: {log: {}, on-burial: stop}                   | subscriptions.a.on-burial: 'stop' is neither continue nor hold",
+                "a: {log: {}, on-burial: hold, order: none}      | on burial is hold, which needs order key",
+                "a: {log: {}, deadline: 30}                      | subscriptions.a.deadline: '30' is not a duration",
+                "a: {log: {}, deadline: 2d}                      | deadline is PT48H, the range is 1 ms to 1 day",
+                "a: {log: {}, on-buriel: hold}                   | did you mean subscriptions.a.on-burial?",
                 "a: {log: {}, start: yesterday-ish}              | is not a time; write",
                 "a: {log: {colour: red}}                         | subscriptions.a.log.colour is not a setting",
                 "a: {log: {}, filter: {event-type: [A]}}         | did you mean subscriptions.a.filter.event-types?",
@@ -166,6 +189,39 @@ class RelayFileTest {
                         + secret + "']}}}",
                 Map.of("S", "whsec_" + "QUJD".repeat(10)));
         assertThat(run.err()).contains("can be used").hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "retry: linear",
+                "retry: exponential first=1s cap=5m attempts=8",
+                "retry: ${POLICY:-quadratic}",
+                "on-error: {http.404: reject, http.500: unavailable, connect: retry, timeout: linear step=10s}",
+                "on-error: {}",
+                "on-burial: hold",
+                "deadline: 30s"
+            })
+    void readsWhatToDoAboutFailures(String setting) throws IOException {
+        CommandRun run = check("subscriptions:\n  a:\n    log: {}\n    " + setting + "\n", Map.of());
+        assertThat(run.err()).contains("can be used").hasLineCount(1);
+    }
+
+    @Test
+    void loadsUpcastersAndShowsWhatIsWrongWithThem() throws IOException {
+        Path good = PluginJar.of(folder, "Good", "upcasters.add(\"OrderPlaced\", 1, Upcaster.unchanged());");
+        Path gap = PluginJar.of(
+                folder, "Gap", "upcasters.newest(\"OrderPlaced\", 9);upcasters.add(\"Gap\", 1, Upcaster.unchanged());");
+        assertThat(check("plugins: '" + good + "'\nsubscriptions: {a: {log: {}}}\n", Map.of())
+                        .err())
+                .contains("can be used");
+        CommandRun run =
+                check("plugins: ['" + good + "', '" + gap + "']\nsubscriptions: {a: {log: {}, lanes: 0}}\n", Map.of());
+        assertThat(run.err())
+                .contains("line 1: plugins: ")
+                .contains("OrderPlaced")
+                .contains("line 2: ");
+        assertThat(run.exitCode()).isEqualTo(2);
     }
 
     private CommandRun check(String text, Map<String, String> environment) throws IOException {

@@ -3,19 +3,23 @@ package io.postroom.server.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.postroom.message.Message;
 import io.postroom.server.Program;
+import io.postroom.server.message.PluginJar;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -93,10 +97,7 @@ class RelayProcessTest {
             received.add(Map.of(
                     "id", exchange.getRequestHeaders().getFirst("webhook-id"),
                     "signature", exchange.getRequestHeaders().getFirst("webhook-signature"),
-                    "body",
-                            new String(
-                                    exchange.getRequestBody().readAllBytes(),
-                                    java.nio.charset.StandardCharsets.UTF_8)));
+                    "body", new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
             exchange.sendResponseHeaders(204, -1);
             exchange.close();
         });
@@ -128,6 +129,91 @@ class RelayProcessTest {
         } finally {
             server.stop(0);
         }
+    }
+
+    @Test
+    void buriesAMessageThatAnEndpointRejectsAndGoesOnWithItsKey() throws Exception {
+        BlockingQueue<String> accepted = new LinkedBlockingQueue<>();
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0), 0);
+        server.createContext("/hook", exchange -> {
+            String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+            boolean refused = body.contains("\"n\":1}");
+            if (!refused) {
+                accepted.add(body);
+            }
+            exchange.sendResponseHeaders(refused ? 422 : 204, -1);
+            exchange.close();
+        });
+        server.start();
+        Path file = file("""
+                relay: {name: relay-7}
+                subscriptions:
+                  partner:
+                    retry: linear
+                    on-error: {http.404: reject}
+                    deadline: 1m
+                    webhook:
+                      url: http://127.0.0.1:%d/hook
+                      secrets: ["${HOOK_SECRET}"]
+                      allow-private: [127.0.0.0/8]
+                      allow-http: true
+                """.formatted(server.getAddress().getPort()));
+        try (Connection tx = database.begin()) {
+            database.postroom().outbox().publishAll(tx, Messages.sequence("one", 4));
+            tx.commit();
+        }
+        Map<String, String> environment =
+                Map.of("POSTROOM_URL", database.url(), "HOOK_SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+        try (Program relay = Program.start(environment, "relay", "--config", file.toString())) {
+            for (String next : List.of("\"n\":0}", "\"n\":2}", "\"n\":3}")) {
+                assertThat(accepted.poll(60, TimeUnit.SECONDS)).as(relay.said()).contains(next);
+            }
+            relay.terminate();
+            assertThat(relay.awaitExit()).isZero();
+            assertThat(relay.said()).contains("attempt 1: http.422: ").contains("buried: the sink rejected it");
+        } finally {
+            server.stop(0);
+        }
+        assertThat(
+                        database.queryLong(
+                                "select count(*) from postroom.dead_letter where owner = 'partner' and cause ="
+                                        + " 'rejected' and error_class = 'http.422' and buried_by = 'relay-7' and payload::text = '{\"n\":1}'"))
+                .isEqualTo(1);
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isEqualTo(1);
+        assertThat(database.queryLong("select count(*) from postroom.delivery")).isZero();
+    }
+
+    @Test
+    void readsOldVersionsThroughTheUpcastersOfItsPlugins() throws Exception {
+        Path jar = PluginJar.of(
+                folder,
+                "Shop",
+                "upcasters.add(\"Greeted\", 1, Upcaster.json(greeting -> greeting.put(\"to\", \"all\")));");
+        Path file = file("plugins: ['" + jar + "']\nsubscriptions: {screen: {lanes: 1, log: {}}}\n");
+        try (Connection tx = database.begin()) {
+            for (int version : new int[] {1, 2, 3}) {
+                Message message = Message.about("greeting", "g-" + version)
+                        .event("Greeted")
+                        .eventVersion(version)
+                        .payload("{\"v\":" + version + "}")
+                        .build();
+                database.postroom().outbox().publish(tx, message);
+            }
+            tx.commit();
+        }
+        try (Program relay = relay(file);
+                BufferedReader lines = relay.lines()) {
+            assertThat(lines.readLine())
+                    .contains("\"eventVersion\":2")
+                    .contains("\"payload\":{\"v\":1,\"to\":\"all\"}");
+            assertThat(lines.readLine()).contains("\"eventVersion\":2").contains("\"payload\":{\"v\":2}");
+            relay.awaitTalk(line -> line.contains("could not read message at position 3"));
+            relay.terminate();
+            assertThat(relay.awaitExit()).isZero();
+        }
+        assertThat(database.queryLong("select count(*) from postroom.delivery where state = 'unreadable'"))
+                .isEqualTo(1);
     }
 
     @Test
