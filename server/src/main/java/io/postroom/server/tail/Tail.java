@@ -1,7 +1,6 @@
 package io.postroom.server.tail;
 
 import io.postroom.Postroom;
-import io.postroom.postgres.Database;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.relay.Lag;
 import io.postroom.relay.Relay;
@@ -11,6 +10,7 @@ import io.postroom.server.subscription.SubscriptionTable;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
 import java.io.IOException;
@@ -29,14 +29,15 @@ final class Tail {
     private static final long BATCH_BYTES = 1_048_576;
     private static final Duration LOOK = Duration.ofMillis(100);
     private static final Duration PIPE_LOOK = Duration.ofMillis(500);
-    /** More than a lane ever holds unsettled. */
-    private static final int DUE_MAX = 200_000;
+    private static final Duration UNREADABLE_LOOK = Duration.ofSeconds(5);
+    private static final int ERROR_LENGTH_MAX = 300;
 
     private final Terminal terminal;
     private final Postroom postroom;
     private final Subscription subscription;
     private final SubscriptionTable subscriptions;
     private final TailTable table;
+    private long unreadableSaid;
 
     Tail(Terminal terminal, Postroom postroom, Subscription subscription) {
         this.terminal = terminal;
@@ -73,22 +74,26 @@ final class Tail {
             throw e;
         }
         if (sink.unsettled() > 0) {
-            forgotten(sink);
+            throw new CommandException(
+                    ExitCode.FAILURE,
+                    "could not remember the position of subscription " + subscription.name() + ": the last "
+                            + sink.unsettled() + " of " + sink.printed()
+                            + " lines will be printed again by the next run");
         }
+        lookForUnreadable();
         return ExitCode.OK;
     }
 
-    /** Only a finished prefix is remembered: what comes after a message that is scheduled for later is not, until that one is due. */
-    private void forgotten(LineSink sink) {
-        String lines = "the last " + sink.unsettled() + " of " + sink.printed()
-                + " lines will be printed again by the next run";
-        if (!postroom.database().run(tx -> table.hasScheduled(tx, subscription.name()))) {
-            throw new CommandException(
-                    ExitCode.FAILURE,
-                    "could not remember the position of subscription " + subscription.name() + ": " + lines);
+    /** A message that no upcaster here can read is kept, like a relay does, for a run that can; that is not to go unnoticed. */
+    private void sayUnreadable() {
+        TailTable.Unreadable unreadable = postroom.database().run(tx -> table.unreadable(tx, subscription.name()));
+        if (unreadable.messages() > unreadableSaid) {
+            terminal.say("could not read " + unreadable.messages() + " messages of subscription " + subscription.name()
+                    + ", the first at position " + unreadable.position() + ": "
+                    + Quoted.text(unreadable.error(), ERROR_LENGTH_MAX)
+                    + "; a later run with newer upcasters prints them");
         }
-        terminal.say("a message of subscription " + subscription.name()
-                + " is scheduled for later, and the position stays before it: " + lines);
+        unreadableSaid = unreadable.messages();
     }
 
     /**
@@ -125,9 +130,14 @@ final class Tail {
     /** Returns when the tail should end. */
     private void await(LineSink sink, Relay relay, PipeWatch pipe, @Nullable Duration untilIdle, StopSignal stop) {
         long pipeLookNanos = System.nanoTime();
+        long unreadableLookNanos = System.nanoTime();
         while (!stop.await(LOOK)) {
-            if (untilIdle != null && sink.quiet().compareTo(untilIdle) >= 0 && isAllDelivered(sink, relay)) {
+            if (untilIdle != null && sink.quiet().compareTo(untilIdle) >= 0 && isAllDelivered(relay)) {
                 return;
+            }
+            if (System.nanoTime() - unreadableLookNanos > UNREADABLE_LOOK.toNanos()) {
+                unreadableLookNanos = System.nanoTime();
+                lookForUnreadable();
             }
             if (System.nanoTime() - pipeLookNanos > PIPE_LOOK.toNanos()) {
                 pipeLookNanos = System.nanoTime();
@@ -138,16 +148,20 @@ final class Tail {
         }
     }
 
+    private void lookForUnreadable() {
+        try {
+            sayUnreadable();
+        } catch (DatabaseException e) {
+            // The relay says so and goes on; the next look will tell.
+        }
+    }
+
     /** Whether everything that was committed by now and may be delivered by now is printed. Scheduled messages may be left. */
-    private boolean isAllDelivered(LineSink sink, Relay relay) {
-        Database database = postroom.database();
+    private boolean isAllDelivered(Relay relay) {
         try {
             postroom.journal().stampAll();
-            if (relay.lag().stream().mapToLong(Lag::messages).sum() == 0) {
-                return true;
-            }
-            long due = database.run(tx -> table.countDue(tx, subscription.name(), DUE_MAX));
-            return due == sink.unsettled();
+            return relay.lag().stream().mapToLong(Lag::messages).sum() == 0
+                    && !postroom.database().run(tx -> table.hasDue(tx, subscription.name()));
         } catch (DatabaseException e) {
             // The relay says so and goes on; whether it is idle is not known.
             return false;

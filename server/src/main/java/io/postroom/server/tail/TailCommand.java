@@ -3,10 +3,13 @@ package io.postroom.server.tail;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
+import io.postroom.message.Upcasters;
 import io.postroom.relay.Order;
 import io.postroom.relay.Start;
 import io.postroom.relay.Subscription;
+import io.postroom.retry.RetryPolicy;
 import io.postroom.server.message.MessageLine;
+import io.postroom.server.message.UpcasterPlugins;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
@@ -21,6 +24,7 @@ import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.telemetry.Telemetry;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -40,7 +44,8 @@ import picocli.CommandLine.Option;
         footer = {
             "%nEach line has position, id, tenantId, aggregateType, aggregateId, aggregateVersion, eventType,",
             "eventVersion, occurredAt, headers and payload. The payload is as it was sent, except that a line break",
-            "between its tokens is a space. A message that is scheduled for later is printed when it is due.",
+            "between its tokens is a space, and read by upcasters if there are any for it. A message that is scheduled",
+            "for later is printed when it is due.",
             "Ctrl-C ends it with exit code 0. What is written into a pipe counts as delivered, read or not:",
             "use --limit, not head, to take an exact number.",
             "%nExamples:",
@@ -51,6 +56,10 @@ import picocli.CommandLine.Option;
 public final class TailCommand implements Callable<Integer> {
     private static final int CONNECTIONS = 5;
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
+
+    /** Who kills a tail again and again wants to see what it printed, not to have it buried. */
+    private static final RetryPolicy NEVER_BURIED =
+            RetryPolicy.builder().attemptsMax(RetryPolicy.ATTEMPTS_MAX).build();
 
     private final Terminal terminal;
     private final GlobalOptions options;
@@ -92,6 +101,13 @@ public final class TailCommand implements Callable<Integer> {
             description = "End when everything committed is printed and nothing came for so long, such as 2s.")
     private @Nullable Duration untilIdle;
 
+    @Option(
+            names = "--plugins",
+            split = ",",
+            paramLabel = "JAR",
+            description = "Jars with upcasters, besides those on the class path; docs/upcasters.md.")
+    private List<Path> plugins = List.of();
+
     public TailCommand(Terminal terminal, GlobalOptions options) {
         this.terminal = terminal;
         this.options = options;
@@ -103,6 +119,7 @@ public final class TailCommand implements Callable<Integer> {
             throw new CommandException(ExitCode.USAGE, "--limit is " + limit + ", the least is 1");
         }
         Subscription subscription = subscription();
+        Upcasters upcasters = UpcasterPlugins.load(plugins);
         DatabaseUrl url = DatabaseUrl.find(options.url(), terminal.environment());
         AtomicReference<@Nullable LineSink> settling = new AtomicReference<>();
         try (StopSignal stop = StopSignal.listen(STOP_PATIENCE);
@@ -111,6 +128,7 @@ public final class TailCommand implements Callable<Integer> {
                     .schema(SchemaChoice.of(options.schema(), terminal.environment())
                             .name())
                     .telemetry(new SettleListener(settling))
+                    .upcasters(upcasters)
                     .build();
             SchemaCheck.require(postroom, terminal);
             compare(postroom, subscription);
@@ -142,6 +160,7 @@ public final class TailCommand implements Callable<Integer> {
                     .aggregateTypes(distinct(aggregateTypes))
                     .tenants(distinct(tenants))
                     .start(start())
+                    .retry(NEVER_BURIED)
                     .build();
         } catch (PostroomException e) {
             throw new CommandException(ExitCode.USAGE, e.getMessage(), e);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.postroom.message.Message;
 import io.postroom.server.CommandRun;
 import io.postroom.server.Program;
+import io.postroom.server.message.PluginJar;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.io.BufferedReader;
@@ -26,10 +27,14 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class TailTest {
+    @TempDir
+    private Path folder;
+
     private TestDatabase database;
 
     @BeforeEach
@@ -68,6 +73,27 @@ class TailTest {
                     .isEqualTo(
                             LongStream.rangeClosed(after.get(0), 3_000).boxed().toList());
         }
+    }
+
+    @Test
+    void buriesNothingHoweverOftenItIsKilled() throws Exception {
+        try (Connection tx = database.begin()) {
+            Message later = Message.about("order", "1")
+                    .event("A")
+                    .payload("1")
+                    .availableAt(Instant.now().plus(Duration.ofHours(1)))
+                    .build();
+            database.postroom().outbox().publish(tx, later);
+            tx.commit();
+        }
+        run("--subscription", "me", "--until-idle", "100ms");
+        // As the last of many kills leaves it.
+        database.execute("update postroom.delivery set state = 'sending', due_at = null, sending_since = now(),"
+                + " sending_by = 'tail-1', attempts = 50, crashes = 50");
+        CommandRun run = run("--subscription", "me", "--until-idle", "100ms");
+        assertThat(positions(run.out())).containsExactly(1L);
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isZero();
     }
 
     @Test
@@ -162,7 +188,52 @@ class TailTest {
         CommandRun run = run("--subscription", "me", "--until-idle", "300ms");
         assertThat(positions(run.out())).containsExactly(2L);
         assertThat(run.exitCode()).isZero();
-        assertThat(run.err()).contains("scheduled for later", "the last 1 of 1 lines will be printed again");
+        assertThat(run.err()).isEmpty();
+        assertThat(run("--subscription", "me", "--until-idle", "300ms").out())
+                .as("what was printed is not printed again")
+                .isEmpty();
+        database.execute("update postroom.delivery set due_at = now()");
+        assertThat(positions(
+                        run("--subscription", "me", "--until-idle", "300ms").out()))
+                .containsExactly(1L);
+    }
+
+    @Test
+    void readsThroughUpcastersAndKeepsWhatTheyCannotReadForARunThatCan() throws Exception {
+        Path old = PluginJar.of(
+                folder,
+                "Old",
+                "upcasters.add(\"Greeted\", 1, Upcaster.json(greeting -> greeting.put(\"to\", \"all\")));");
+        try (Connection tx = database.begin()) {
+            for (int version : new int[] {1, 3, 2}) {
+                Message message = Message.about("greeting", "1")
+                        .event("Greeted")
+                        .eventVersion(version)
+                        .payload("{}")
+                        .build();
+                database.postroom().outbox().publish(tx, message);
+            }
+            tx.commit();
+        }
+        CommandRun first = run("--subscription", "me", "--plugins", old.toString(), "--until-idle", "200ms");
+        assertThat(lines(first.out()).stream()
+                        .map(line -> line.get("eventVersion").asInt() + " " + line.get("payload")))
+                .containsExactly("2 {\"to\":\"all\"}", "2 {}");
+        assertThat(first.exitCode()).isZero();
+        assertThat(first.err())
+                .contains("could not read 1 messages of subscription me, the first at position 2: ")
+                .contains("a later run with newer upcasters prints them")
+                .hasLineCount(1);
+        CommandRun second = run("--subscription", "me", "--until-idle", "200ms");
+        assertThat(positions(second.out())).containsExactly(2L);
+        assertThat(second.err()).isEmpty();
+    }
+
+    @Test
+    void refusesAPluginThatIsNotThere() {
+        CommandRun run = run("--subscription", "me", "--plugins", "/no/such.jar");
+        assertThat(run.err()).contains("/no/such.jar does not exist");
+        assertThat(run.exitCode()).isEqualTo(2);
     }
 
     @Test
