@@ -23,7 +23,13 @@ public final class DeliveryRedriver implements Redriver {
     /** How far back from its end the journal is searched for later messages. */
     static final long ENTRIES_MAX = 1_000_000;
 
-    /** So many later messages are compared by name; more are told by the hash of their key alone. */
+    /** Of so many keys: they must fit into memory. */
+    static final int KEYS_MAX = 1_000_000;
+
+    /** So many messages of these keys are looked at; where there are more, nobody wants to know how many exactly. */
+    static final int MESSAGES_MAX = 300_000;
+
+    /** So many are compared by name; the others are told by the hash of their key alone. */
     static final int COMPARED_MAX = 20_000;
 
     /** How many parked messages of a key are released at once. */
@@ -131,6 +137,8 @@ public final class DeliveryRedriver implements Redriver {
         preferHashes.on(tx).one(row -> row.getString(1));
         return filter.on(conflicts.on(tx))
                 .set("entries_max", ENTRIES_MAX)
+                .set("keys_max", KEYS_MAX)
+                .set("messages_max", MESSAGES_MAX)
                 .set("compared_max", COMPARED_MAX)
                 .set("samples_max", SAMPLES_MAX)
                 .one(row -> new OrderConflicts(row.getLong(1), row.getBoolean(2), texts(row.getArray(3))));

@@ -2,10 +2,11 @@
 -- looked at and compared, and some of them.
 --   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
---   :entries_max bigint, how far back from its end the journal is read   :compared_max int   :samples_max int
+--   :entries_max bigint, how far back from its end the journal is read   :keys_max int, of how many keys
+--   :messages_max int, how many messages of these keys are looked at   :compared_max int   :samples_max int
 -- A later message was delivered if the lane is beyond it, it has no delivery of its own and no open dead letter, and the subscription
--- wants it. The journal knows only a hash of the key, so names and filter are compared in the outbox; where there are more than
--- :compared_max to compare, or the outbox has them no more, the hash decides.
+-- wants it. The journal knows only a hash of the key, so names and filter are compared in the outbox, for :compared_max messages. If
+-- there are more, those of subscriptions without a filter are told by the hash, and so is what the outbox has no more.
 -- One pass over the journal, whatever the number of dead letters; run prefer_hashes.sql before.
 with letters as materialized (
     select d.owner, d.key_hash, d.tenant_id, d.aggregate_type, d.aggregate_id, min(d.position) as position
@@ -35,16 +36,23 @@ first_day as materialized (
     order by position desc
     limit 1
 ),
-later as materialized (
-    -- Of a subscription without a filter the last message of a key is enough.
-    select l.owner, l.key_hash, max(j.position) as position
+entry_of_key as materialized (
+    -- Not a join, and limited, so that the planner can choose nothing but one pass with a look into a hash table.
+    select position, key_hash
+    from /*schema*/journal
+    where position > (select after from span) and day >= (select day from first_day)
+      and position <= (select max(coalesce(resume_at, position)) from /*schema*/lane)
+      and (key_hash in (select key_hash from letters limit :keys_max)) is true
+    limit :messages_max
+),
+later_message as materialized (
+    select l.owner, l.key_hash, j.position, num_nonnulls(s.aggregate_types, s.event_types, s.tenants) > 0 as filtered
     from letters as l
     join /*schema*/subscription as s on s.name = l.owner and s.ordering = 'key'
     join /*schema*/lane as lane on lane.subscription = s.name and lane.lane = l.key_hash % s.lanes
-    join /*schema*/journal as j on j.key_hash = l.key_hash and j.position > l.position
-    where j.position > (select after from span) and j.day >= (select day from first_day)
-      -- While it is replayed, a lane stands before what it had delivered.
-      and j.position <= coalesce(lane.resume_at, lane.position)
+    join entry_of_key as j on j.key_hash = l.key_hash and j.position > l.position
+    -- While it is replayed, a lane stands before what it had delivered.
+    where j.position <= coalesce(lane.resume_at, lane.position)
       and not exists (
           select from /*schema*/delivery as v where v.subscription = l.owner and v.position = j.position
       )
@@ -52,10 +60,18 @@ later as materialized (
           select from /*schema*/dead_letter as o
           where o.source = 'subscription' and o.owner = l.owner and o.position = j.position and o.resolution is null
       )
-    group by l.owner, l.key_hash, case when num_nonnulls(s.aggregate_types, s.event_types, s.tenants) > 0 then j.position end
+),
+later as materialized (
+    -- Of a subscription without a filter one message of a key is enough.
+    select owner, key_hash, filtered, max(position) as position
+    from later_message
+    group by owner, key_hash, filtered, case when filtered then position end
 ),
 compared as materialized (
-    select position from later where (select count(*) from later) <= :compared_max
+    select position
+    from later
+    where filtered or (select count(*) from later) <= :compared_max
+    limit :compared_max
 ),
 entry as materialized (
     select j.position, j.seq, j.outbox_day
@@ -76,7 +92,8 @@ conflict as materialized (
     join letters as l on l.owner = later.owner and l.key_hash = later.key_hash
     join /*schema*/subscription as s on s.name = l.owner
     left join known as k on k.position = later.position
-    where k.position is null
+    left join compared as c on c.position = later.position
+    where k.position is null and (c.position is not null or not later.filtered)
        or k.tenant_id is not distinct from l.tenant_id and k.aggregate_type = l.aggregate_type and k.aggregate_id = l.aggregate_id
           and (s.aggregate_types is null or k.aggregate_type = any (s.aggregate_types))
           and (s.event_types is null or k.event_type = any (s.event_types))
@@ -84,5 +101,6 @@ conflict as materialized (
     group by l.owner, l.tenant_id, l.aggregate_type, l.aggregate_id
 )
 select (select count(*) from conflict) as keys,
-       (select count(*) from later) <= :compared_max and (select coalesce(after = first, true) from span) as exact,
+       (select count(*) from letters) < :keys_max and (select count(*) from entry_of_key) < :messages_max
+           and (select count(*) from later) <= :compared_max and (select coalesce(after = first, true) from span) as exact,
        array(select aggregate_type || ' ' || aggregate_id from conflict limit :samples_max) as samples

@@ -36,7 +36,9 @@ final class ActOptions {
             description = "The identity of this act. The same command again, with the same one, does nothing twice.")
     private @Nullable UUID request;
 
-    @Option(names = "--detach", description = "Only ask for it; deadletter resume does it.")
+    @Option(
+            names = "--detach",
+            description = "Only ask for it; a relay with maintenance does it, or deadletter resume.")
     private boolean detach;
 
     boolean isDryRun() {

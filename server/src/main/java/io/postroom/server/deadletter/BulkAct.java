@@ -76,7 +76,8 @@ final class BulkAct {
 
     private int detached(Redrive asked) {
         LetterListing.redrives(List.of(asked), format).print(terminal, format);
-        terminal.say("postroom deadletter resume " + asked.request().id() + " does it");
+        terminal.say("a relay with maintenance does it, or postroom deadletter resume "
+                + asked.request().id());
         return ExitCode.OK;
     }
 
@@ -139,7 +140,7 @@ final class BulkAct {
                         .limit(SAMPLE_KEYS)
                         .map(key -> Quoted.text(key, KEY_LENGTH_MAX))
                         .toList());
-        return "; " + (conflicts.exact() ? "" : "about ")
+        return "; " + (conflicts.exact() ? "" : "at least ")
                 + (conflicts.keys() == 1 ? "1 key has" : conflicts.keys() + " keys have")
                 + " since seen newer messages, such as " + samples;
     }

@@ -85,7 +85,8 @@ final class RedriveRun {
                         "skipped " + skip.getValue() + ": " + Quoted.text(skip.getKey(), REASON_LENGTH_MAX)));
         if (!redrive.isEnded()) {
             terminal.say("redrive " + id + " is not finished, with " + redrive.done() + " of " + redrive.total()
-                    + " done; " + resume(id) + ", postroom deadletter cancel " + id + " ends it");
+                    + " done; a relay with maintenance goes on with it, and so does postroom deadletter resume " + id
+                    + "; postroom deadletter cancel " + id + " ends it");
         } else if (redrive.note() != null) {
             terminal.say("redrive " + id + " is " + redrive.state().word() + ": "
                     + Quoted.text(redrive.note(), REASON_LENGTH_MAX));

@@ -448,7 +448,8 @@ class DeadLetterCommandTest {
             program.terminate();
             assertThat(program.awaitExit()).isEqualTo(5);
             assertThat(program.said())
-                    .contains("redrive " + id + " is not finished, with 1 of 5 done; postroom deadletter resume " + id)
+                    .contains("redrive " + id + " is not finished, with 1 of 5 done")
+                    .contains("postroom deadletter resume " + id)
                     .contains("postroom deadletter cancel " + id);
             assertThat(program.outToEnd()).contains("\"running\"");
         }
