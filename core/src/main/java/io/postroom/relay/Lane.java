@@ -207,7 +207,7 @@ final class Lane {
             rest = Math.min(rest, isIdle() ? 0 : settledNanos + settleIntervalNanos() - now);
         }
         rest = Math.min(rest, sends.restNanos(deadline(), now));
-        boolean more = read == null || read.position() < readableTo() && hasRoom() && maySend() && ready.isEmpty();
+        boolean more = hasMore() && maySend() && ready.isEmpty();
         return more ? replayRestNanos(now) : Math.max(rest, 0);
     }
 
@@ -357,6 +357,10 @@ final class Lane {
         if (!due.isZero() && !due.isNegative()) {
             lookNanos = now + Math.min(due.toNanos(), settings.heartbeat().toNanos());
             return;
+        }
+        if (!changes.isEmpty() || store.isRecording()) {
+            // What went through must not be among the suspects if the next one ends the process.
+            settle();
         }
         if (unsureOfClaims) {
             store.unclaim(inHand);
@@ -649,8 +653,13 @@ final class Lane {
         return trustedUntilNanos - System.nanoTime() > 0;
     }
 
+    /** Nothing to do but to wait: then what is to be written is written at once. */
     private boolean isIdle() {
-        return ready.isEmpty() && sends.inFlight() == 0;
+        return ready.isEmpty() && sends.inFlight() == 0 && !(hasMore() && maySend());
+    }
+
+    private boolean hasMore() {
+        return read == null || read.position() < readableTo() && hasRoom();
     }
 
     private void settleIfDue() {

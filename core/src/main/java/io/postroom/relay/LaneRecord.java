@@ -62,11 +62,12 @@ final class LaneRecord {
         return accepted.isEmpty() && kept.isEmpty() && buried.isEmpty() && tried.isEmpty();
     }
 
-    /** The shortest wait among what is kept, or a long time. */
+    /** The shortest wait among what is kept, and never longer than a long time. */
     Duration firstWait() {
         return kept.stream()
                 .filter(each -> each.state() == State.WAITING || each.state() == State.SCHEDULED)
                 .map(Kept::after)
+                .filter(after -> after.compareTo(RelaySettings.PAUSE_MAX) < 0)
                 .min(Duration::compareTo)
                 .orElse(RelaySettings.PAUSE_MAX);
     }

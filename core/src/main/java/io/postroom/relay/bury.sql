@@ -11,7 +11,13 @@ select 'subscription', :subscription, b.position, b.key_hash, m.id, m.tenant_id,
 from unnest(:positions::bigint[], :key_hashes::integer[], :seqs::bigint[], :outbox_days::text[], :causes::text[],
             :attempts::integer[], :error_classes::text[], :errors::text[], :fingerprints::text[])
     as b (position, key_hash, seq, outbox_day, cause, attempts, error_class, error, fingerprint)
-join /*schema*/outbox as m on m.seq = b.seq and m.day = b.outbox_day::date
+cross join lateral (
+    select id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version, payload, headers, occurred_at,
+           available_at
+    from /*schema*/outbox
+    where seq = b.seq and day = b.outbox_day::date
+    limit 1
+) as m
 left join lateral (
     select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'at', a.at, 'seconds', extract(epoch from a.duration), 'node', a.node,
                                         'outcome', a.outcome, 'errorClass', a.error_class, 'error', a.error, 'fingerprint', a.fingerprint)

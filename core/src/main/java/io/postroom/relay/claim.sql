@@ -1,6 +1,7 @@
 -- Begin the next attempt of the deliveries that are due. For a lane that is locked.
 --   :subscription text   :lane int   :node text   :limit int   :bytes_max bigint
--- An attempt is counted now, before it is made. RETURNING has no order; the caller sorts. Index: delivery_due.
+-- An attempt is counted now, before it is made. RETURNING has no order; the caller sorts. Index: delivery_due, the primary key.
+-- An array instead of a join: for a join, a plan made while the table was empty may begin with the table.
 with due as materialized (
     select position, due_at, bytes, state
     from /*schema*/delivery
@@ -14,7 +15,6 @@ bounded as (
 )
 update /*schema*/delivery as d
 set state = 'sending', due_at = null, attempts = d.attempts + 1, sending_since = clock_timestamp(), sending_by = :node
-from bounded
-where d.subscription = :subscription and d.position = bounded.position and bounded.before < :bytes_max
+where d.subscription = :subscription and d.position = any (array(select position from bounded where before < :bytes_max))
 returning d.position, d.key_hash, d.seq, d.outbox_day, d.bytes, d.dead_letter, d.attempts, d.crashes, d.error_class,
-          bounded.state = 'scheduled' as scheduled
+          d.position = any (array(select position from bounded where state = 'scheduled')) as scheduled

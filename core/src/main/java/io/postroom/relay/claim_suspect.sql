@@ -11,6 +11,5 @@ with due as materialized (
 )
 update /*schema*/delivery as d
 set state = 'sending', due_at = null, attempts = d.attempts + 1, sending_since = clock_timestamp(), sending_by = :node
-from due
-where d.subscription = :subscription and d.position = due.position
+where d.subscription = :subscription and d.position = (select position from due)
 returning d.position, d.key_hash, d.seq, d.outbox_day, d.bytes, d.dead_letter, d.attempts, d.crashes, d.error_class, false as scheduled

@@ -16,5 +16,5 @@ with stuck as materialized (
 )
 update /*schema*/delivery as d
 set state = 'parked', due_at = null
-from stuck
-where d.subscription = :subscription and d.key_hash = stuck.key_hash and d.position > stuck.position and d.state = 'waiting'
+where d.subscription = :subscription and d.key_hash = any (:keys::integer[]) and d.state = 'waiting'
+  and d.position > (select stuck.position from stuck where stuck.key_hash = d.key_hash)

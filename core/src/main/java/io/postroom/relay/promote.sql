@@ -33,5 +33,4 @@ run as materialized (
 )
 update /*schema*/delivery as d
 set state = 'waiting', due_at = statement_timestamp()
-from run
-where d.subscription = :subscription and d.position = run.position
+where d.subscription = :subscription and d.position = any (array(select position from run))

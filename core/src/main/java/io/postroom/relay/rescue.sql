@@ -8,7 +8,7 @@ with ended as materialized (
 )
 update /*schema*/delivery as d
 set state = 'waiting', due_at = statement_timestamp(), crashes = d.crashes + 1, sending_since = null, sending_by = null
-from ended
-where d.subscription = :subscription and d.position = ended.position
+where d.subscription = :subscription and d.position = any (array(select position from ended))
 returning d.position, d.key_hash, d.seq, d.outbox_day, d.bytes, d.dead_letter, d.attempts, d.crashes, d.error_class, false as scheduled,
-          ended.sending_by, ended.seconds
+          (select ended.sending_by from ended where ended.position = d.position),
+          (select ended.seconds from ended where ended.position = d.position)

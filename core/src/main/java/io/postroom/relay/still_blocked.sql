@@ -2,7 +2,9 @@
 --   :subscription text   :keys int[]
 select key_hash
 from unnest(:keys::integer[]) as key_hash
-where exists (
-    select from /*schema*/delivery as d
+cross join lateral (
+    select
+    from /*schema*/delivery as d
     where d.subscription = :subscription and d.key_hash = key_hash.key_hash and d.state <> 'scheduled'
-)
+    limit 1
+) as any_of_it
