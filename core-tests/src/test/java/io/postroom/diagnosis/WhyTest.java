@@ -20,6 +20,8 @@ import io.postroom.relay.Sink;
 import io.postroom.relay.Start;
 import io.postroom.relay.Subscription;
 import io.postroom.retry.RetryPolicy;
+import io.postroom.subscription.Act;
+import io.postroom.subscription.Point;
 import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
@@ -309,6 +311,19 @@ class WhyTest {
     }
 
     @Test
+    void lanesThatAnOperatorIsAboutToMoveAreSaidSo() throws SQLException {
+        publish(first);
+        subscribe();
+        serve();
+        database.execute("update postroom.subscription set drain_until = now() + interval '10 seconds' where name = '"
+                + name + "'");
+        database.postroom().journal().stampAll();
+        assertThat(answer(first, Verdict.ON_ITS_WAY, Code.LANES_CHANGING, Code.AHEAD)
+                        .headline())
+                .startsWith("an operator is about to move the lanes of subscription " + name);
+    }
+
+    @Test
     void withoutARelayNothingMoves() throws SQLException {
         publish(first);
         subscribe();
@@ -444,6 +459,27 @@ class WhyTest {
                                 Map.of("lane", 1, "from", begin, "to", begin + 5))));
         database.execute("update postroom.lane set position = " + (begin + 5) + " where subscription = '" + name + "'");
         answer(first, Verdict.DONE, Code.DELIVERED);
+    }
+
+    @Test
+    void whatOperatorsDidIsTold() throws SQLException {
+        retry = IN_AN_HOUR;
+        Act act = new Act("ann", "old news");
+        Message third = Messages.order("b");
+        publish(first, second);
+        sink.answer(message -> message.id().equals(first.id()), Outcome.retry("no room"));
+        runOnce();
+        database.postroom().subscriptions().skipMessage(name, first.id(), act);
+        assertThat(answer(first, Verdict.DONE, Code.SKIPPED).headline()).startsWith("was skipped by ann at ");
+        publish(third);
+        database.postroom().journal().stampAll();
+        database.postroom().subscriptions().pause(name, act);
+        answer(third, Verdict.STUCK, Code.PAUSED, Code.AHEAD);
+        assertThat(answer(second, Verdict.STUCK, Code.PAUSED, Code.WAITING)).isNotNull();
+        database.postroom().subscriptions().resume(name, act);
+        database.postroom().subscriptions().skip(name, Point.now(), act, Duration.ofSeconds(1));
+        assertThat(answer(third, Verdict.DONE, Code.SKIPPED).headline())
+                .startsWith("was skipped and never sent: ann moved");
     }
 
     private void record(String verb, Map<String, ?> details) throws SQLException {

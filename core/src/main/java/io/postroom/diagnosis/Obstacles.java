@@ -32,6 +32,8 @@ final class Obstacles {
             found.add(new Obstacle(
                     lanesChanging(target.lanesWanted()),
                     target.relays().count() == 0 ? Verdict.STUCK : Verdict.ON_ITS_WAY));
+        } else if (target.drainUntil() != null) {
+            found.add(new Obstacle(lanesMoving(target.drainUntil()), Verdict.ON_ITS_WAY));
         } else if (target.relays().count() == 0) {
             found.add(new Obstacle(noRelay(), Verdict.STUCK));
         } else if (!lane.leased()) {
@@ -72,6 +74,16 @@ final class Obstacles {
                 .fact("lanesWanted", wanted)
                 .fact("lanesBusy", busy)
                 .fact("relays", target.relays().count())
+                .next("postroom lane list --subscription " + target.name());
+    }
+
+    private Reason lanesMoving(Instant until) {
+        return Reason.because(
+                        Code.LANES_CHANGING,
+                        "an operator is about to move the lanes of subscription " + target.name()
+                                + ": relays give them back, until " + Words.at(until) + " at most")
+                .fact("until", until)
+                .fact("lanesBusy", target.relays().lanesBusy())
                 .next("postroom lane list --subscription " + target.name());
     }
 

@@ -1,0 +1,183 @@
+package io.postroom;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.diagnosis.Code;
+import io.postroom.message.Message;
+import io.postroom.relay.Relay;
+import io.postroom.relay.Subscription;
+import io.postroom.testkit.Messages;
+import io.postroom.testkit.RecordingSink;
+import io.postroom.testkit.TestDatabase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The pages for operators are whole, and what they say to run by hand runs. The commands are tried where the program is. */
+class OperatingTest {
+    private static final List<String> PARTS = List.of("You see", "Look", "Why", "Mend", "Do not");
+
+    @Test
+    void everyPageTellsWhatYouSeeWhyAndWhatToDo() throws IOException {
+        for (Path page : pages()) {
+            if (!page.endsWith("README.md")) {
+                List<String> parts = Pattern.compile("(?m)^## (.*)$")
+                        .matcher(Files.readString(page))
+                        .results()
+                        .map(match -> match.group(1))
+                        .toList();
+                assertThat(parts).as(page.toString()).isEqualTo(PARTS);
+            }
+        }
+    }
+
+    @Test
+    void theIndexHasEveryPageAndEveryReason() throws IOException {
+        String index = Files.readString(folder().resolve("README.md"));
+        for (Path page : pages()) {
+            if (!page.endsWith("README.md")) {
+                assertThat(index).contains("](" + page.getFileName() + ")");
+            }
+        }
+        for (Code code : Code.values()) {
+            assertThat(index).contains('`' + code.word() + '`');
+        }
+        assertThat(Pattern.compile("`(why\\.[a-z-]+)`").matcher(index).results().map(match -> match.group(1)))
+                .allMatch(word ->
+                        Stream.of(Code.values()).anyMatch(code -> code.word().equals(word)));
+    }
+
+    @Test
+    void everyReasonStandsOnThePageThatTheIndexNames() throws IOException {
+        String index = Files.readString(folder().resolve("README.md"));
+        for (String row :
+                index.lines().filter(line -> line.startsWith("| `why.")).toList()) {
+            String page = row.replaceAll(".*\\]\\((.*)\\).*", "$1");
+            String text = Files.readString(folder().resolve(page));
+            Pattern.compile("`why\\.[a-z-]+`")
+                    .matcher(row)
+                    .results()
+                    .forEach(reason -> assertThat(text).as(page).contains(reason.group()));
+        }
+    }
+
+    @Test
+    void everyLinkLeadsSomewhere() throws IOException {
+        for (Path page : pages()) {
+            for (MatchResult link : Pattern.compile("\\]\\(([^)#]+)[^)]*\\)")
+                    .matcher(Files.readString(page))
+                    .results()
+                    .toList()) {
+                assertThat(folder().resolve(link.group(1)))
+                        .as(page.getFileName() + " links to it")
+                        .exists();
+            }
+        }
+    }
+
+    @Test
+    void everyStatementRuns() throws Exception {
+        List<String> statements = new ArrayList<>();
+        for (Path page : pages()) {
+            Pattern.compile("(?ms)^```sql\\n(.*?)^```")
+                    .matcher(Files.readString(page))
+                    .results()
+                    .forEach(block -> statements.add(block.group(1)));
+        }
+        assertThat(statements).hasSizeGreaterThan(10);
+        try (TestDatabase database = TestDatabase.create();
+                Connection tx = database.begin();
+                Statement statement = tx.createStatement()) {
+            for (String sql : statements) {
+                statement.execute(sql);
+                tx.rollback();
+            }
+        }
+    }
+
+    /** As the page on disks says. */
+    @Test
+    void aDayThatIsNotNeededCanBeDroppedByHand() throws Exception {
+        LocalDate today = LocalDate.now(ZoneOffset.UTC);
+        String yesterday = "postroom.outbox_" + today.minusDays(1).toString().replace("-", "");
+        String needed = Pattern.compile("(?ms)^```sql\\n(select min\\(day\\) as needed_from.*?)^```")
+                .matcher(Files.readString(folder().resolve("disk.md")))
+                .results()
+                .findFirst()
+                .orElseThrow()
+                .group(1)
+                .replace(";", "");
+        try (TestDatabase database = TestDatabase.create()) {
+            List<Message> old = Messages.ofManyKeys("old", 5);
+            publish(database, old);
+            database.execute("update postroom.outbox set day = '" + today.minusDays(1) + "'");
+            RecordingSink sink = new RecordingSink();
+            deliver(database, "billing", sink);
+            assertThat(sink.accepted()).hasSize(5);
+            assertThat(database.queryLong("select count(*) from (" + needed + ") as n where needed_from is null"))
+                    .isOne();
+            publish(database, Messages.ofManyKeys("new", 3));
+            assertThat(database.queryLong(
+                            "select count(*) from (" + needed + ") as n where needed_from = '" + today + "'"))
+                    .as("not stamped yet")
+                    .isOne();
+            database.postroom().journal().stampAll();
+            assertThat(database.queryLong(
+                            "select count(*) from (" + needed + ") as n where needed_from = '" + today + "'"))
+                    .as("not delivered yet")
+                    .isOne();
+            database.execute("alter table postroom.outbox detach partition " + yesterday, "drop table " + yesterday);
+            deliver(database, "billing", sink);
+            assertThat(sink.accepted()).hasSize(8);
+            RecordingSink late = new RecordingSink();
+            deliver(database, "from-the-beginning", late);
+            assertThat(late.accepted()).as("reads through what is gone").hasSize(3);
+            assertThat(database.postroom().diagnosis().why(old.get(0).id()).message())
+                    .isNull();
+        }
+    }
+
+    private static void deliver(TestDatabase database, String name, RecordingSink sink) {
+        try (Relay relay = database.postroom()
+                .relay()
+                .deliver(Subscription.named(name).build(), sink)
+                .build()) {
+            relay.runOnce();
+        }
+    }
+
+    private static void publish(TestDatabase database, List<Message> messages) throws Exception {
+        try (Connection tx = database.begin()) {
+            database.postroom().outbox().publishAll(tx, messages);
+            tx.commit();
+        }
+    }
+
+    private static List<Path> pages() throws IOException {
+        try (Stream<Path> files = Files.list(folder())) {
+            List<Path> pages = files.filter(file -> file.toString().endsWith(".md"))
+                    .sorted()
+                    .toList();
+            assertThat(pages).hasSizeGreaterThan(15);
+            return pages;
+        }
+    }
+
+    private static Path folder() {
+        Path root = Path.of("").toAbsolutePath();
+        while (!Files.exists(root.resolve("core-tests"))) {
+            root = root.getParent();
+        }
+        return root.resolve("docs/operating");
+    }
+}
