@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.diagnosis.Code;
 import io.postroom.message.Message;
+import io.postroom.relay.Outcome;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
+import io.postroom.retry.RetryPolicy;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
 import io.postroom.testkit.TestDatabase;
@@ -14,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -147,11 +150,52 @@ class OperatingTest {
         }
     }
 
+    /** As the page on versions that nobody can read says. */
+    @Test
+    void aKeyGoesOnWithoutAMessageWhosePartitionIsGone() throws Exception {
+        LocalDate yesterday = LocalDate.now(ZoneOffset.UTC).minusDays(1);
+        String mend = Pattern.compile("(?ms)^```sql\\n(.*?)^```")
+                .matcher(Files.readString(folder().resolve("unreadable-version.md")))
+                .results()
+                .findFirst()
+                .orElseThrow()
+                .group(1);
+        try (TestDatabase database = TestDatabase.create()) {
+            List<Message> key = Messages.sequence("a", 4);
+            publish(database, key.subList(0, 1));
+            database.execute("update postroom.outbox set day = '" + yesterday + "'");
+            publish(database, key.subList(1, 4));
+            RecordingSink sink = new RecordingSink();
+            sink.answer(message -> message.id().equals(key.get(0).id()), Outcome.retry("not now"));
+            Subscription.Builder billing = Subscription.named("billing")
+                    .retry(RetryPolicy.builder()
+                            .linear(Duration.ofHours(1))
+                            .attemptsMax(9)
+                            .build());
+            deliver(database, billing, sink);
+            String partition = "postroom.outbox_" + yesterday.toString().replace("-", "");
+            database.execute(
+                    "alter table postroom.outbox detach partition " + partition,
+                    "update postroom.delivery set due_at = now() where state = 'waiting'");
+            deliver(database, billing, sink);
+            assertThat(sink.accepted()).isEmpty();
+            assertThat(database.queryLong("select count(*) from postroom.delivery where error_class = 'message.gone'"))
+                    .isOne();
+            database.execute(mend);
+            deliver(database, billing, sink);
+            assertThat(sink.accepted()).extracting(Message::aggregateVersion).containsExactly(2L, 3L, 4L);
+            assertThat(database.queryLong("select count(*) from postroom.delivery"))
+                    .isZero();
+        }
+    }
+
     private static void deliver(TestDatabase database, String name, RecordingSink sink) {
-        try (Relay relay = database.postroom()
-                .relay()
-                .deliver(Subscription.named(name).build(), sink)
-                .build()) {
+        deliver(database, Subscription.named(name), sink);
+    }
+
+    private static void deliver(TestDatabase database, Subscription.Builder subscription, RecordingSink sink) {
+        try (Relay relay =
+                database.postroom().relay().deliver(subscription.build(), sink).build()) {
             relay.runOnce();
         }
     }
