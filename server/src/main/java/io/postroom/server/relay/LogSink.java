@@ -3,6 +3,7 @@ package io.postroom.server.relay;
 import io.postroom.message.Envelope;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Sink;
+import io.postroom.retry.Fault;
 import io.postroom.server.message.LineOutput;
 import io.postroom.server.message.MessageLine;
 import java.io.IOException;
@@ -23,13 +24,13 @@ final class LogSink implements Sink {
     @Override
     public CompletionStage<Outcome> send(Envelope envelope) {
         if (closed) {
-            return unavailable("the sink is closed");
+            return unavailable("closed", "the sink is closed");
         }
         try {
             out.write(format.encode(envelope));
             return Outcome.acceptedStage();
         } catch (IOException e) {
-            return unavailable("could not write standard output: " + e.getMessage());
+            return unavailable("output", "could not write standard output: " + e.getMessage());
         }
     }
 
@@ -39,7 +40,7 @@ final class LogSink implements Sink {
         closed = true;
     }
 
-    private static CompletionStage<Outcome> unavailable(String reason) {
-        return CompletableFuture.completedStage(Outcome.unavailable(reason));
+    private static CompletionStage<Outcome> unavailable(String errorClass, String reason) {
+        return CompletableFuture.completedStage(new Outcome.Unavailable(Fault.of(errorClass, reason), null));
     }
 }

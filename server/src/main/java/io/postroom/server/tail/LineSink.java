@@ -3,6 +3,7 @@ package io.postroom.server.tail;
 import io.postroom.message.Envelope;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Sink;
+import io.postroom.retry.Fault;
 import io.postroom.server.message.LineOutput;
 import io.postroom.server.message.MessageLine;
 import java.io.ByteArrayOutputStream;
@@ -117,7 +118,8 @@ final class LineSink implements Sink {
         unwritten.addAll(lines);
         lines.clear();
         taken -= unwritten.size();
-        Outcome unavailable = Outcome.unavailable("could not write standard output: " + cause.getMessage(), REST);
+        Outcome unavailable = new Outcome.Unavailable(
+                Fault.of("output", "could not write standard output: " + cause.getMessage()), REST);
         unwritten.forEach(line -> line.answer.complete(unavailable));
         ended.run();
     }
@@ -178,6 +180,6 @@ final class LineSink implements Sink {
     }
 
     private static Outcome unwanted() {
-        return Outcome.unavailable("the tail has ended", REST);
+        return new Outcome.Unavailable(Fault.of("closed", "the tail has ended"), REST);
     }
 }
