@@ -15,10 +15,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
-/** The file to which all {@link RelayMain}s of a test deliver, read as it grows. For one thread. */
+/** The file to which all {@link RelayMain}s or {@link FaultMain}s of a test deliver, read as it grows. For one thread. */
 final class DeliveryFile {
     private final Path path;
     private final List<History.Delivery> deliveries = new ArrayList<>();
+    private final List<Long> times = new ArrayList<>();
     private final Set<UUID> ids = new HashSet<>();
     private final Map<String, Long> byRelay = new HashMap<>();
     private long offset;
@@ -29,6 +30,11 @@ final class DeliveryFile {
 
     static DeliveryFile in(Path directory) throws IOException {
         return new DeliveryFile(Files.createFile(directory.resolve("deliveries")));
+    }
+
+    /** A file that others make. */
+    static DeliveryFile at(Path path) {
+        return new DeliveryFile(path);
     }
 
     Path path() {
@@ -51,7 +57,16 @@ final class DeliveryFile {
         return byRelay.getOrDefault(relay, 0L);
     }
 
+    /** When each of {@link #deliveries} was made, in microseconds since 1970, where the line says so. */
+    List<Long> times() throws IOException {
+        readOn();
+        return List.copyOf(times);
+    }
+
     private void readOn() throws IOException {
+        if (!Files.exists(path)) {
+            return;
+        }
         try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ)) {
             ByteBuffer fresh = ByteBuffer.allocate((int) (file.size() - offset));
             file.read(fresh, offset);
@@ -67,6 +82,7 @@ final class DeliveryFile {
         History.Delivery delivery = new History.Delivery(
                 part[0], UUID.fromString(part[1]), part[2], Long.parseLong(part[3]), Long.parseLong(part[4]));
         deliveries.add(delivery);
+        times.add(part.length > 5 ? Long.parseLong(part[5]) : 0L);
         ids.add(delivery.id());
         byRelay.merge(delivery.relay(), 1L, Long::sum);
     }

@@ -26,6 +26,8 @@ final class History {
     private final Set<UUID> acknowledged = new HashSet<>();
     private final Set<UUID> unknown = new HashSet<>();
     private final Set<UUID> failed = new HashSet<>();
+    private final Set<UUID> withheld = new HashSet<>();
+    private final Set<UUID> scheduled = new HashSet<>();
     private final List<Delivery> deliveries = new ArrayList<>();
 
     /** A message as it is stored: which version of which key it tells of. */
@@ -54,6 +56,16 @@ final class History {
 
     synchronized void failed(Collection<UUID> ids) {
         failed.addAll(ids);
+    }
+
+    /** They were given up, or wait behind one that was: they must not be delivered, and their keys go on without them. */
+    synchronized void withheld(Collection<UUID> ids) {
+        withheld.addAll(ids);
+    }
+
+    /** They come in their own time, whatever their key does. */
+    synchronized void scheduled(Collection<UUID> ids) {
+        scheduled.addAll(ids);
     }
 
     synchronized void delivered(Delivery delivery) {
@@ -103,9 +115,10 @@ final class History {
         ghosts.removeAll(unknown);
         report(found, "stored but never acknowledged", ghosts);
         report(found, "failed but delivered", both(failed, delivered));
-        report(found, "lost", minus(committed.keySet(), delivered));
+        report(found, "withheld but delivered", both(withheld, delivered));
+        report(found, "lost", minus(minus(committed.keySet(), delivered), withheld));
         report(found, "invented", minus(delivered, committed.keySet()));
-        report(found, "delivered out of order", outOfOrder());
+        report(found, "delivered out of order", outOfOrder(stored));
         report(found, "versions that do not count up from one", gaps(stored));
         report(found, "delivered at two positions", movedPositions(committed));
         report(found, "positions that are not 1, 2, 3, …", brokenPositions(stored));
@@ -113,16 +126,23 @@ final class History {
     }
 
     /** Looks at each message's first delivery only: a repetition may come at any time. */
-    private Set<String> outOfOrder() {
+    private Set<String> outOfOrder(Collection<Stored> stored) {
+        Map<String, TreeSet<Long>> expected = new HashMap<>();
+        for (Stored one : stored) {
+            if (!withheld.contains(one.id()) && !scheduled.contains(one.id())) {
+                expected.computeIfAbsent(one.key(), key -> new TreeSet<>()).add(one.version());
+            }
+        }
         Map<String, Long> last = new HashMap<>();
         Set<UUID> seen = new HashSet<>();
         Set<String> wrong = new LinkedHashSet<>();
         for (Delivery one : deliveries) {
-            if (seen.add(one.id())) {
+            if (seen.add(one.id()) && !withheld.contains(one.id()) && !scheduled.contains(one.id())) {
                 Long before = last.put(one.key(), one.version());
+                Long next = expected.getOrDefault(one.key(), new TreeSet<>()).higher(before == null ? 0 : before);
                 if (before != null && before >= one.version()) {
                     wrong.add(one.key() + " version " + one.version() + " after " + before);
-                } else if ((before == null ? 0 : before) + 1 != one.version()) {
+                } else if (next != null && next != one.version()) {
                     wrong.add(one.key() + " version " + one.version() + " directly after " + before);
                 }
             }

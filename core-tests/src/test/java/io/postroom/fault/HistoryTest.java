@@ -86,6 +86,39 @@ class HistoryTest {
                 .anyMatch(line -> line.startsWith("delivered at two positions"));
     }
 
+    @Test
+    void letsAKeyGoOnWithoutWhatWasWithheld() {
+        history.withheld(List.of(first.id()));
+        deliver(second, third);
+        assertThat(history.violations(stored)).isEmpty();
+    }
+
+    @Test
+    void findsADeliveryOfWhatWasWithheld() {
+        history.withheld(List.of(first.id()));
+        deliver(second, third, first);
+        assertThat(history.violations(stored)).singleElement().asString().startsWith("withheld but delivered: 1");
+    }
+
+    @Test
+    void findsAGapThatNothingExcuses() {
+        History.Stored fourth = new History.Stored(UUID.randomUUID(), "a", 3, 4);
+        history.acknowledged(List.of(fourth.id()));
+        history.withheld(List.of(first.id()));
+        deliver(third, fourth, second);
+        assertThat(history.violations(List.of(first, second, third, fourth)))
+                .singleElement()
+                .asString()
+                .startsWith("delivered out of order");
+    }
+
+    @Test
+    void letsAScheduledMessageComeInItsOwnTime() {
+        history.scheduled(List.of(first.id()));
+        deliver(second, third, first);
+        assertThat(history.violations(stored)).isEmpty();
+    }
+
     private void deliver(History.Stored... messages) {
         for (History.Stored one : messages) {
             history.delivered(new History.Delivery("relay", one.id(), one.key(), one.version(), one.position()));

@@ -1,0 +1,272 @@
+package io.postroom.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.fault.Conservation.Place;
+import io.postroom.testkit.TestDatabase;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Relays that die at every step of a delivery, one after the other, while messages of every kind are published. */
+class CrashPointsTest {
+    private static final boolean LONG = Boolean.getBoolean("postroom.long");
+    private static final int LANES = 3;
+    private static final Duration PATIENCE = FaultProcess.PATIENCE;
+
+    /** Every step once, each at the moment that leaves most behind. What is to be rescued must have been begun before. */
+    private static final List<String> EACH_ONCE = List.of(
+            "kill after keep.sql 1",
+            "kill before note_attempts.sql 1",
+            "kill committed claim.sql 1",
+            "kill after rescue.sql 1",
+            "kill before send 30",
+            "kill committed begin_sending.sql 1",
+            "kill committed claim_suspect.sql 1",
+            "kill after accept.sql 1",
+            "kill after bury.sql 1",
+            "kill after hold.sql 1",
+            "kill after park_behind.sql 1",
+            "kill after promote.sql 1",
+            "kill committed known_beyond.sql 1",
+            "kill committed record_lane.sql 1",
+            "kill after send 1",
+            "kill before settle.sql 1",
+            "kill committed acquire.sql 1",
+            "kill before release.sql 1",
+            "kill committed withdraw.sql 1");
+
+    /** Steps that are part of a longer transaction. */
+    private static final List<String> STEPS = List.of(
+            "lock_lane.sql",
+            "keep.sql",
+            "note_attempts.sql",
+            "claim.sql",
+            "claim_suspect.sql",
+            "begin_sending.sql",
+            "accept.sql",
+            "bury.sql",
+            "hold.sql",
+            "park_behind.sql",
+            "promote.sql",
+            "record_lane.sql");
+
+    /** Steps that a relay may take only once, or that are transactions of their own: with nothing between them and their commit. */
+    private static final List<String> ONCE =
+            List.of("rescue.sql", "reread.sql", "blocked_keys.sql", "known_beyond.sql");
+
+    private static final List<String> ALONE =
+            List.of("settle.sql", "acquire.sql", "renew.sql", "announce.sql", "release.sql", "withdraw.sql");
+
+    @TempDir
+    Path directory;
+
+    private final List<FaultProcess> processes = new ArrayList<>();
+    private TestDatabase database;
+    private Traffic traffic;
+    private DeliveryFile goesOn;
+    private DeliveryFile holds;
+    private long inFlight;
+    private long inFlightMost;
+
+    @Test
+    void losesAndInventsNothingWhereverItDies() throws Exception {
+        long seed = Long.getLong("postroom.seed", System.nanoTime());
+        List<String> steps = steps(new Random(seed));
+        goesOn = DeliveryFile.at(directory.resolve(FaultMain.GOES_ON));
+        holds = DeliveryFile.at(directory.resolve(FaultMain.HOLDS));
+        try (TestDatabase created = TestDatabase.create();
+                Conservation.Watch watchGoesOn = watch(created, FaultMain.GOES_ON);
+                Conservation.Watch watchHolds = watch(created, FaultMain.HOLDS)) {
+            database = created;
+            traffic = new Traffic(database);
+            FaultProcess next = begin(0, steps);
+            for (int round = 0; round < steps.size(); round++) {
+                FaultProcess dying = next;
+                next = begin(round + 1, steps);
+                publish(round);
+                die(dying, steps.get(round), round);
+                FaultProcess.expireLeases(database);
+                assertThat(watchGoesOn.wrong()).as(steps.get(round)).isEmpty();
+                assertThat(watchHolds.wrong()).as(steps.get(round)).isEmpty();
+            }
+            publish(steps.size());
+            next.go().running();
+            Deadline.await("the watch sees scheduled messages", PATIENCE, () -> {
+                traffic.batch().add("later", Kind.LATER).publish();
+                LockSupport.parkNanos(50_000_000);
+                return watchGoesOn.states().contains("scheduled")
+                        && watchHolds.states().contains("scheduled");
+            });
+            awaitTheEnd();
+            next.stop();
+            watchGoesOn.stop();
+            watchHolds.stop();
+
+            String run = "seed " + seed + ", " + steps.size() + " deaths, " + traffic.count() + " messages, " + inFlight
+                    + " in flight, at most " + inFlightMost + " at once, " + watchGoesOn.looks() + " looks";
+            check(run, watchGoesOn, goesOn, false);
+            check(run, watchHolds, holds, true);
+            assertThat(watchHolds.states()).as(run).contains("held");
+            assertThat(inFlight).as("%s: deaths hit messages on their way", run).isPositive();
+        } finally {
+            processes.forEach(FaultProcess::close);
+        }
+    }
+
+    /** Each step once; in a long run then each at every moment, at several times, in any order. */
+    private static List<String> steps(Random random) {
+        List<String> steps = new ArrayList<>(EACH_ONCE);
+        if (LONG) {
+            List<String> more = new ArrayList<>();
+            for (String moment : List.of("before", "after", "committed")) {
+                for (int time = 1; time <= 3; time++) {
+                    for (String step : STEPS) {
+                        more.add("kill " + moment + " " + step + " " + time);
+                    }
+                }
+                ONCE.forEach(step -> more.add("kill " + moment + " " + step + " 1"));
+                if (moment.equals("after")) {
+                    more.addAll(List.of(
+                            "kill before send 7", "kill after send 7", "kill before send 61", "kill after send 61"));
+                } else {
+                    ALONE.forEach(step -> more.add("kill " + moment + " " + step + " 1"));
+                }
+            }
+            Collections.shuffle(more, random);
+            steps.addAll(more);
+        }
+        return steps;
+    }
+
+    private FaultProcess begin(int round, List<String> steps) {
+        FaultSettings settings = FaultSettings.on(database, directory)
+                .with("name", "relay-" + round)
+                .with("lanes", LANES)
+                .with("settle", isExact(round) ? Duration.ZERO : Duration.ofMillis(100))
+                .with("retry", "linear step=10ms cap=10ms jitter=0 attempts=10")
+                .with("step", round < steps.size() ? steps.get(round) : "");
+        FaultProcess process = FaultProcess.start(settings);
+        processes.add(process);
+        return process;
+    }
+
+    /** A relay that settles after each message has at most one per lane in flight; every other round is like this. */
+    private static boolean isExact(int round) {
+        return round % 2 == 1;
+    }
+
+    private void publish(int round) throws SQLException {
+        Traffic.Batch batch = traffic.batch();
+        for (int key = 0; key < 8; key++) {
+            batch.add("good-" + key, Kind.GOOD, Kind.GOOD);
+        }
+        for (int key = 0; key < 2; key++) {
+            batch.add("once-" + round + "-" + key, Kind.GOOD, Kind.ONCE, Kind.ONCE, Kind.GOOD);
+        }
+        batch.add("never-" + round, Kind.GOOD, Kind.NEVER, Kind.GOOD, Kind.GOOD)
+                .add("rejected-" + round, Kind.GOOD, Kind.REJECTED, Kind.GOOD)
+                .add("later-" + round, Kind.GOOD, Kind.LATER, Kind.GOOD)
+                .publish();
+    }
+
+    private void die(FaultProcess dying, String step, int round) throws Exception {
+        boolean atTheEnd = step.contains("release.sql") || step.contains("withdraw.sql");
+        if (step.equals("kill after rescue.sql 1") && round < EACH_ONCE.size()) {
+            assertThat(database.queryLong("select count(*) from postroom.delivery where state = 'sending'"))
+                    .as("there is something to rescue")
+                    .isPositive();
+        }
+        dying.go();
+        if (atTheEnd) {
+            dying.running();
+            Deadline.await(
+                    () -> step + ": it delivers: " + dying.child(),
+                    PATIENCE,
+                    () -> goesOn.countOf(dying.name()) > 0 && holds.countOf(dying.name()) > 0);
+            dying.child().say("stop");
+        }
+        Deadline.await(() -> step + ": it dies: " + dying.child(), PATIENCE, () -> {
+            // Some steps come only when there is something new.
+            traffic.batch().add("good-" + round % 8, Kind.GOOD).publish();
+            LockSupport.parkNanos(50_000_000);
+            return !dying.child().isAlive();
+        });
+        dying.assertDiedAtItsStep();
+        long unrecorded = unrecorded(dying, FaultMain.GOES_ON, goesOn) + unrecorded(dying, FaultMain.HOLDS, holds);
+        inFlight += unrecorded;
+        inFlightMost = Math.max(inFlightMost, unrecorded);
+        if (isExact(round)) {
+            assertThat(unrecorded)
+                    .as("%s: delivered and not recorded, one for each lane of both subscriptions at most", step)
+                    .isLessThanOrEqualTo(2 * LANES);
+        }
+    }
+
+    /**
+     * How many messages a relay has delivered of which the database does not know: as many may be delivered again. To be asked while
+     * nobody delivers.
+     */
+    private long unrecorded(FaultProcess dead, String subscription, DeliveryFile file) throws Exception {
+        Set<Long> delivered = file.deliveries().stream()
+                .filter(one -> one.relay().equals(dead.name()))
+                .map(History.Delivery::position)
+                .collect(Collectors.toSet());
+        try (Connection connection = database.dataSource().getConnection()) {
+            return Conservation.look(connection, subscription).places().entrySet().stream()
+                    .filter(each -> each.getValue() != Place.DELIVERED && delivered.contains(each.getKey()))
+                    .count();
+        }
+    }
+
+    private void awaitTheEnd() {
+        Deadline.await(
+                () -> "everything has ended: " + goesOn() + ", "
+                        + processes.get(processes.size() - 1).child(),
+                PATIENCE,
+                () -> database.queryLong("select count(*) from postroom.delivery where state not in ('held', 'parked')"
+                                        + " or subscription = '" + FaultMain.GOES_ON + "'")
+                                == 0
+                        && goesOn.distinct()
+                                >= traffic.count() - traffic.withheld(false).size()
+                        && holds.distinct()
+                                >= traffic.count() - traffic.withheld(true).size());
+    }
+
+    private String goesOn() {
+        return database.queryLong("select count(*) from postroom.delivery") + " deliveries left";
+    }
+
+    private void check(String run, Conservation.Watch watch, DeliveryFile file, boolean holding) throws Exception {
+        History history = traffic.history(holding, file);
+        assertThat(watch.wrong()).as(run).isEmpty();
+        assertThat(watch.seen())
+                .as("%s: places that the watch has seen", run)
+                .containsAll(EnumSet.complementOf(EnumSet.of(Place.DISCARDED)));
+        assertThat(watch.states()).as(run).contains("scheduled", "waiting", "parked", "sending");
+        assertThat(history.violations(Truth.stored(database.dataSource())))
+                .as(run)
+                .isEmpty();
+        assertThat(history.duplicates()).as(run).isLessThanOrEqualTo((int) inFlight);
+        Map<UUID, Integer> letters = Traffic.letters(database, holding ? FaultMain.HOLDS : FaultMain.GOES_ON);
+        assertThat(letters.keySet()).as(run).isEqualTo(traffic.dead(holding));
+        assertThat(letters.values()).as("%s: each once", run).containsOnly(1);
+    }
+
+    private Conservation.Watch watch(TestDatabase created, String subscription) {
+        return new Conservation.Watch(created, subscription, directory.resolve(subscription), false);
+    }
+}
