@@ -601,16 +601,18 @@ final class Lane {
         }
         if (slot.isClaimed()) {
             claimed--;
-            if (slot == suspect) {
-                suspect = null;
-                suspects.leave(this);
-            }
+            // The next suspect goes when this is written: if that one ended the process, this one would be blamed too.
+            changes.endsSuspect |= slot == suspect;
         } else {
             window.done(slot);
         }
     }
 
     private void written(LaneStore.Written written) {
+        if (written.record().endsSuspect) {
+            suspect = null;
+            suspects.leave(this);
+        }
         Set<Integer> keys = written.record().keys;
         order.unblock(keys);
         order.block(written.stillBlocked());
@@ -663,7 +665,7 @@ final class Lane {
     }
 
     private void settleIfDue() {
-        boolean waiting = (!changes.isEmpty() || store.isRecording()) && isIdle();
+        boolean waiting = (!changes.isEmpty() || store.isRecording()) && isIdle() || changes.endsSuspect;
         if (waiting || System.nanoTime() - settledNanos >= settleIntervalNanos()) {
             settle();
         }

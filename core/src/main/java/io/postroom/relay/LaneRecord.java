@@ -22,6 +22,9 @@ final class LaneRecord {
     /** The keys whose order may have changed. */
     final Set<Integer> keys = new HashSet<>();
 
+    /** Whether it tells what became of the lane's suspect. */
+    boolean endsSuspect;
+
     /** States a relay gives a delivery; {@code held} comes of a burial and {@code sending} of a claim. */
     enum State {
         SCHEDULED,
