@@ -20,7 +20,8 @@ final class MessageSearch {
     private static final int COPIES_MAX = 10;
 
     /** How far the clock of a writer and that of the database may differ, and a message may wait to be inserted. */
-    private static final List<Duration> AROUND = List.of(Duration.ofMinutes(2), Duration.ofHours(1));
+    private static final List<Duration> AROUND =
+            List.of(Duration.ofSeconds(10), Duration.ofMinutes(2), Duration.ofHours(1));
 
     /** PostgreSQL ended a statement that took too long. */
     private static final String QUERY_CANCELED = "57014";
