@@ -122,6 +122,16 @@ public final class Fault {
     }
 
     @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Fault fault && fault.errorClass.equals(errorClass) && fault.message.equals(message);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(errorClass, message);
+    }
+
+    @Override
     public String toString() {
         return message.isEmpty() ? errorClass : errorClass + ": " + message;
     }
