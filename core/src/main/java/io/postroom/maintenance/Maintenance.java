@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 public final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
     private static final Duration INTERVAL = Duration.ofHours(1);
-    private static final Duration REDRIVE_INTERVAL = Duration.ofSeconds(3);
+    private static final Duration REDRIVE_INTERVAL = Duration.ofSeconds(1);
 
     private final PartitionKeeper partitions;
     private final TickThinner ticks;
