@@ -1,5 +1,6 @@
 package io.postroom.subscription;
 
+import io.postroom.Postroom;
 import io.postroom.message.Message;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Sink;
@@ -16,19 +17,34 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** A database with one subscription and what tests do around it. */
-final class Office implements AutoCloseable {
+/** A database as it is before anything has happened, and what tests do in it. */
+final class Office {
     static final Duration PATIENCE = Duration.ofSeconds(30);
     static final Act ACT = new Act("tester", "to see what happens");
 
-    final TestDatabase database = TestDatabase.create();
-    final Subscriptions subscriptions = database.postroom().subscriptions();
+    final TestDatabase database;
+    final Subscriptions subscriptions;
+    private final Postroom postroom;
 
+    Office(TestDatabase database) {
+        this.database = database;
+        database.execute("""
+                truncate postroom.outbox, postroom.journal, postroom.subscription, postroom.lane, postroom.delivery, postroom.relay,
+                    postroom.circuit, postroom.attempt, postroom.dead_letter, postroom.redrive, postroom.audit restart identity""", "delete from postroom.tick where position > 0");
+        // A new one: the last test's remembers how far its journal was.
+        postroom = Postroom.on(database.dataSource());
+        subscriptions = postroom.subscriptions();
+    }
+
+    /** A relay whose beats are soon enough for a test to wait for. */
     Relay relay(String name, Subscription subscription, Sink sink) {
-        return database.postroom()
-                .relay()
+        return relay(name, subscription, sink, Duration.ofMillis(1_500));
+    }
+
+    private Relay relay(String name, Subscription subscription, Sink sink, Duration lease) {
+        return postroom.relay()
                 .name(name)
-                .lease(Duration.ofMillis(900))
+                .lease(lease)
                 .settleInterval(Duration.ofMillis(20))
                 .deliver(subscription, sink)
                 .build();
@@ -36,19 +52,19 @@ final class Office implements AutoCloseable {
 
     /** One relay that does what is due and goes. */
     void deliver(Subscription subscription, Sink sink) {
-        try (Relay relay = relay("once", subscription, sink)) {
+        try (Relay relay = relay("once", subscription, sink, Duration.ofSeconds(15))) {
             relay.runOnce();
         }
     }
 
     void publish(List<Message> messages) {
         try (Connection tx = database.begin()) {
-            database.postroom().outbox().publishAll(tx, messages);
+            postroom.outbox().publishAll(tx, messages);
             tx.commit();
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
-        database.postroom().journal().stampAll();
+        postroom.journal().stampAll();
     }
 
     long count(String table) {
@@ -81,10 +97,5 @@ final class Office implements AutoCloseable {
             }
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
         }
-    }
-
-    @Override
-    public void close() {
-        database.close();
     }
 }

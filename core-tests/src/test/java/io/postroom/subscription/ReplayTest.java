@@ -14,6 +14,7 @@ import io.postroom.relay.Subscription;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
+import io.postroom.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -23,25 +24,33 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Messages are delivered once more, to the same subscription or to a copy of it. */
 class ReplayTest {
+    private static TestDatabase database;
+
     private final RecordingSink sink = new RecordingSink();
     private Office office;
     private Subscriptions subscriptions;
 
-    @BeforeEach
-    void open() {
-        office = new Office();
-        subscriptions = office.subscriptions;
+    @BeforeAll
+    static void create() {
+        database = TestDatabase.create();
     }
 
-    @AfterEach
-    void close() {
-        office.close();
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    @BeforeEach
+    void open() {
+        office = new Office(database);
+        subscriptions = office.subscriptions;
     }
 
     @Test

@@ -74,15 +74,15 @@ final class DeliveryTable {
                         row.getBoolean("held")));
     }
 
-    /** The dead letter of a message that was skipped before. */
-    OptionalLong findSkipped(Connection tx, String name, UUID messageId) {
+    /** The dead letter of a message that was skipped before, by its id or its position. */
+    Optional<SkippedMessage> findSkipped(
+            Connection tx, String name, @Nullable UUID messageId, @Nullable Long position) {
         return findSkipped
                 .on(tx)
                 .set("name", name)
                 .set("message_id", messageId)
-                .first(row -> row.getLong(1))
-                .map(OptionalLong::of)
-                .orElse(OptionalLong.empty());
+                .set("position", position)
+                .first(row -> new SkippedMessage(row.getLong("position"), row.getLong("id"), 0, true));
     }
 
     /** Returns the dead letters that the given deliveries, or all, became. */

@@ -1,7 +1,9 @@
 package io.postroom.subscription;
 
+import io.postroom.PostroomException;
 import io.postroom.retry.Fault;
 import java.sql.Connection;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -26,46 +28,53 @@ final class Releaser {
         acts.check(act, attempt);
         return acts.transact(tx -> {
             SubscriptionTable.Locked subscription = acts.lock(tx, name, attempt);
-            OptionalLong found = deliveries.find(tx, name, messageId);
-            if (found.isEmpty()) {
-                return skippedBefore(tx, name, messageId, attempt);
-            }
-            long position = found.getAsLong();
-            // The lane cannot change: its number only does so under the lock of the subscription.
-            deliveries.read(tx, name, position).ifPresent(row -> lanes.lock(tx, name, row.lane()));
-            DeliveryTable.Row row = deliveries
-                    .read(tx, name, position)
-                    .orElseThrow(() -> Acts.refused("not-waiting", attempt, "it was delivered just now"));
-            requireSkippable(row, attempt);
-            Fault fault = Fault.of("skipped", "skipped by " + act.actor() + ": " + act.reason());
-            long[] letters = deliveries.discard(tx, name, new long[] {position}, act.actor(), fault);
-            if (letters.length == 0) {
-                throw Acts.refused(
-                        "message-gone", attempt, "its outbox partition is gone, there is nothing to keep of it");
-            }
-            deliveries.forget(tx, name, position);
-            int released = subscription.ordered() ? deliveries.promote(tx, name, row.keyHash(), RUN_MAX) : 0;
-            acts.record(
-                    tx,
-                    act,
-                    "skip",
-                    name,
-                    Map.of("message", messageId.toString(), "position", position, "deadLetter", letters[0]));
-            acts.table().wake(tx);
-            return new SkippedMessage(messageId, letters[0], released, false);
+            OptionalLong position = deliveries.find(tx, name, messageId);
+            return position.isPresent()
+                    ? skip(tx, subscription, position.getAsLong(), act, attempt)
+                    : deliveries
+                            .findSkipped(tx, name, messageId, null)
+                            .orElseThrow(() -> notWaiting(attempt, "; ask postroom why " + messageId));
         });
     }
 
-    private SkippedMessage skippedBefore(Connection tx, String name, UUID messageId, String attempt) {
-        OptionalLong letter = deliveries.findSkipped(tx, name, messageId);
-        if (letter.isEmpty()) {
-            throw Acts.refused(
-                    "not-waiting",
-                    attempt,
-                    "it does not wait among the deliveries: it was delivered or buried, its lane has not come to it, or there"
-                            + " is no such message; ask postroom why " + messageId);
+    SkippedMessage skip(String name, long position, Act act) {
+        String attempt = "skip the message at position " + position + " of subscription " + name;
+        acts.check(act, attempt);
+        return acts.transact(tx -> {
+            SubscriptionTable.Locked subscription = acts.lock(tx, name, attempt);
+            return deliveries.read(tx, name, position).isPresent()
+                    ? skip(tx, subscription, position, act, attempt)
+                    : deliveries.findSkipped(tx, name, null, position).orElseThrow(() -> notWaiting(attempt, ""));
+        });
+    }
+
+    private SkippedMessage skip(
+            Connection tx, SubscriptionTable.Locked subscription, long position, Act act, String attempt) {
+        String name = subscription.name();
+        // The number of its lane cannot change meanwhile: that needs the lock of the subscription.
+        deliveries.read(tx, name, position).ifPresent(row -> lanes.lock(tx, name, row.lane()));
+        DeliveryTable.Row row = deliveries.read(tx, name, position).orElseThrow(() -> notWaiting(attempt, ""));
+        requireSkippable(row, attempt);
+        Fault fault = Fault.of("skipped", "skipped by " + act.actor() + ": " + act.reason());
+        long[] letters = deliveries.discard(tx, name, new long[] {position}, act.actor(), fault);
+        deliveries.forget(tx, name, position);
+        int released = subscription.ordered() ? deliveries.promote(tx, name, row.keyHash(), RUN_MAX) : 0;
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("position", position);
+        if (letters.length > 0) {
+            details.put("deadLetter", letters[0]);
         }
-        return new SkippedMessage(messageId, letter.getAsLong(), 0, true);
+        acts.record(tx, act, "skip", name, details);
+        acts.table().wake(tx);
+        return new SkippedMessage(position, letters.length > 0 ? letters[0] : null, released, false);
+    }
+
+    private static PostroomException notWaiting(String attempt, String hint) {
+        return Acts.refused(
+                "not-waiting",
+                attempt,
+                "it does not wait among the deliveries: it was delivered or buried, its lane has not come to it, or there is no"
+                        + " such message" + hint);
     }
 
     private static void requireSkippable(DeliveryTable.Row row, String attempt) {

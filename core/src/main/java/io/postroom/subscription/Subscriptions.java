@@ -177,6 +177,11 @@ public final class Subscriptions {
         return releaser.skip(name, messageId, act);
     }
 
+    /** The same by its position, for a message of which nothing is left but that. */
+    public SkippedMessage skipMessage(String name, long position, Act act) {
+        return releaser.skip(name, position, act);
+    }
+
     /** Lets a key go on that a dead letter holds. The dead letter stays open. */
     public ReleasedKey release(String name, long deadLetter, Act act) {
         return releaser.release(name, deadLetter, act);

@@ -16,5 +16,4 @@ with run as materialized (
 )
 update /*schema*/delivery as d
 set state = 'waiting', due_at = statement_timestamp()
-from run
-where d.subscription = :name and d.position = run.position and run.free
+where d.subscription = :name and d.position = any (array(select position from run where free))
