@@ -6,13 +6,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** So many in so long, as people write it: {@code 50/s}. */
-final class Rate {
+public final class Rate {
     private static final Pattern FORM = Pattern.compile("(\\d{1,9}(?:\\.\\d{1,9})?)/(s|m|h)");
 
     private Rate() {}
 
     /** How many a second; throws an {@link IllegalArgumentException} that shows the accepted forms. */
-    static double parse(String text) {
+    public static double parse(String text) {
         Matcher matcher = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));
         if (!matcher.matches()) {
             throw new IllegalArgumentException(

@@ -1,15 +1,13 @@
 package io.postroom.server.subscription;
 
 import io.postroom.Postroom;
+import io.postroom.server.postgres.Connections;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
-import io.postroom.server.terminal.Listing;
 import io.postroom.server.terminal.OutputOption;
-import io.postroom.server.terminal.Quoted;
-import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Terminal;
-import java.util.List;
+import io.postroom.subscription.UnknownSubscriptionException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,44 +33,13 @@ public final class LaneCommand {
             @Option(names = "--subscription", paramLabel = "NAME", description = "The lanes of this one only.")
                     @Nullable
                     String subscription) {
-        Postroom postroom = SubscriptionCommand.open(terminal, options);
-        SubscriptionTable table = new SubscriptionTable(postroom.database().schema());
-        List<LaneRow> lanes = postroom.database().run(tx -> table.lanes(tx, subscription));
-        if (subscription != null && lanes.isEmpty()) {
-            throw new CommandException(
-                    ExitCode.NOT_FOUND,
-                    "could not list lanes: there is no subscription " + Quoted.text(subscription, 100)
-                            + Suggestion.didYouMean(
-                                    subscription,
-                                    postroom.database().run(table::subscriptions).stream()
-                                            .map(SubscriptionRow::name)
-                                            .toList()));
+        Postroom postroom = SubscriptionCommand.open(terminal, options, Connections.SHORT);
+        try {
+            SubscriptionListing.lanes(postroom.subscriptions().lanes(subscription))
+                    .print(terminal, output.format());
+        } catch (UnknownSubscriptionException e) {
+            throw new CommandException(ExitCode.NOT_FOUND, e.getMessage(), e);
         }
-        Listing listing = new Listing(
-                "subscription",
-                "lane",
-                "position",
-                "lagMessages",
-                "lagSeconds",
-                "owner",
-                "ownerName",
-                "leasedUntil",
-                "held",
-                "fence");
-        for (LaneRow lane : lanes) {
-            listing.row(
-                    lane.subscription(),
-                    lane.lane(),
-                    lane.position(),
-                    lane.lagMessages(),
-                    lane.lag(),
-                    lane.owner(),
-                    lane.ownerName(),
-                    lane.leasedUntil(),
-                    lane.isHeld(),
-                    lane.fence());
-        }
-        listing.print(terminal, output.format());
         return ExitCode.OK;
     }
 }

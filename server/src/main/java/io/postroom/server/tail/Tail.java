@@ -5,14 +5,14 @@ import io.postroom.postgres.DatabaseException;
 import io.postroom.relay.Lag;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
-import io.postroom.server.subscription.LaneRow;
-import io.postroom.server.subscription.SubscriptionTable;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.subscription.LaneState;
+import io.postroom.subscription.Subscriptions;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -35,7 +35,7 @@ final class Tail {
     private final Terminal terminal;
     private final Postroom postroom;
     private final Subscription subscription;
-    private final SubscriptionTable subscriptions;
+    private final Subscriptions subscriptions;
     private final TailTable table;
     private long unreadableSaid;
 
@@ -43,7 +43,7 @@ final class Tail {
         this.terminal = terminal;
         this.postroom = postroom;
         this.subscription = subscription;
-        this.subscriptions = new SubscriptionTable(postroom.database().schema());
+        this.subscriptions = postroom.subscriptions();
         this.table = new TailTable(postroom.database().schema());
     }
 
@@ -105,10 +105,11 @@ final class Tail {
     private boolean waitForLane(PipeWatch pipe, StopSignal stop) {
         boolean said = false;
         while (!stop.isRequested() && !pipe.isReaderGone()) {
-            Optional<LaneRow> held =
-                    postroom.database().run(tx -> subscriptions.lanes(tx, subscription.name())).stream()
-                            .filter(LaneRow::isHeld)
-                            .findFirst();
+            Optional<LaneState> held = subscriptions
+                    .find(subscription.name())
+                    .flatMap(known -> subscriptions.lanes(known.name()).stream()
+                            .filter(LaneState::isHeld)
+                            .findFirst());
             if (held.isEmpty()) {
                 return true;
             }

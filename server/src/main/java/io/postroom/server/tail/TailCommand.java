@@ -15,14 +15,13 @@ import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
 import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.subscription.StartWord;
-import io.postroom.server.subscription.SubscriptionRow;
-import io.postroom.server.subscription.SubscriptionTable;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.subscription.SubscriptionState;
 import io.postroom.telemetry.Telemetry;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -181,10 +180,7 @@ public final class TailCommand implements Callable<Integer> {
 
     /** Says what of the command line does not apply to a subscription that is there already. */
     private void compare(Postroom postroom, Subscription wanted) {
-        SubscriptionTable table = new SubscriptionTable(postroom.database().schema());
-        SubscriptionRow row = postroom.database()
-                .run(tx -> table.subscription(tx, wanted.name()))
-                .orElse(null);
+        SubscriptionState row = postroom.subscriptions().find(wanted.name()).orElse(null);
         if (row == null) {
             return;
         }

@@ -2,7 +2,6 @@ package io.postroom.server.subscription;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.postroom.postgres.Schema;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
 import io.postroom.server.CommandRun;
@@ -80,19 +79,6 @@ class ListTest {
     void printsTablesWithoutColours() {
         assertThat(run("subscription", "list").out()).contains("billing").doesNotContain("\u001b");
         assertThat(run("lane", "list").out().lines()).hasSize(3);
-    }
-
-    @Test
-    void findsOneSubscription() {
-        SubscriptionTable table = new SubscriptionTable(Schema.POSTROOM);
-        assertThat(database.postroom()
-                        .database()
-                        .<Boolean>run(tx -> table.subscription(tx, "billing").isPresent()))
-                .isTrue();
-        assertThat(database.postroom()
-                        .database()
-                        .<Boolean>run(tx -> table.subscription(tx, "none").isPresent()))
-                .isFalse();
     }
 
     private static List<JsonNode> rows(String... arguments) {

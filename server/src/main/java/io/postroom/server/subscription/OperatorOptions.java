@@ -1,0 +1,31 @@
+package io.postroom.server.subscription;
+
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.subscription.Act;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Who answers for an act on a subscription. */
+final class OperatorOptions {
+    @Option(names = "--reason", paramLabel = "TEXT", description = "Why; required, kept in the audit.")
+    private @Nullable String reason;
+
+    @Option(
+            names = "--actor",
+            paramLabel = "NAME",
+            description = "Who; kept in the audit. The user of the operating system unless given.")
+    private @Nullable String actor;
+
+    Act act() {
+        if (reason == null) {
+            throw new CommandException(
+                    ExitCode.USAGE, "--reason is missing; say why, for those who read the audit later");
+        }
+        String user = System.getProperty("user.name", "");
+        if (actor == null && user.isBlank()) {
+            throw new CommandException(ExitCode.USAGE, "the operating system names no user; name one with --actor");
+        }
+        return new Act(actor == null ? user : actor, reason);
+    }
+}

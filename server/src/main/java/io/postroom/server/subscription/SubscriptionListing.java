@@ -1,0 +1,281 @@
+package io.postroom.server.subscription;
+
+import io.postroom.server.terminal.Listing;
+import io.postroom.server.terminal.OutputFormat;
+import io.postroom.server.terminal.Terminal;
+import io.postroom.subscription.CircuitState;
+import io.postroom.subscription.HeldKey;
+import io.postroom.subscription.LaneMove;
+import io.postroom.subscription.LaneState;
+import io.postroom.subscription.Pause;
+import io.postroom.subscription.RemovalPlan;
+import io.postroom.subscription.SubscriptionDetails;
+import io.postroom.subscription.SubscriptionState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Subscriptions, lanes and plans as tables and as JSON. The names are part of the program's promise: scripts read them. */
+final class SubscriptionListing {
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private SubscriptionListing() {}
+
+    static Listing subscriptions(List<SubscriptionState> states) {
+        Listing listing = new Listing(
+                "name",
+                "state",
+                "lanes",
+                "lanesLeased",
+                "order",
+                "position",
+                "lagMessages",
+                "lagSeconds",
+                "copyOf",
+                "aggregateTypes",
+                "eventTypes",
+                "tenants",
+                "createdAt");
+        for (SubscriptionState state : states) {
+            listing.row(
+                    state.name(),
+                    word(state),
+                    state.lanes(),
+                    state.lanesLeased(),
+                    state.order(),
+                    state.position(),
+                    state.lagMessages(),
+                    state.lag(),
+                    state.copyOf(),
+                    state.aggregateTypes(),
+                    state.eventTypes(),
+                    state.tenants(),
+                    state.createdAt());
+        }
+        return listing;
+    }
+
+    /** What matters most of a subscription at the moment, in one word. */
+    static String word(SubscriptionState state) {
+        if (state.pause() != null) {
+            return "paused";
+        }
+        if (state.isDone()) {
+            return "done";
+        }
+        if (state.lanesWanted() != null) {
+            return "changing";
+        }
+        return state.lanesReplaying() > 0 ? "replaying" : "active";
+    }
+
+    static Listing lanes(List<LaneState> lanes) {
+        Listing listing = new Listing(
+                "subscription",
+                "lane",
+                "position",
+                "lagMessages",
+                "lagSeconds",
+                "owner",
+                "ownerName",
+                "leasedUntil",
+                "held",
+                "fence",
+                "replayTo");
+        for (LaneState lane : lanes) {
+            listing.row(
+                    lane.subscription(),
+                    lane.lane(),
+                    lane.position(),
+                    lane.lagMessages(),
+                    lane.lag(),
+                    lane.owner(),
+                    lane.ownerName(),
+                    lane.leasedUntil(),
+                    lane.isHeld(),
+                    lane.fence(),
+                    lane.replayTo());
+        }
+        return listing;
+    }
+
+    static Listing moves(List<LaneMove> moves) {
+        Listing listing = new Listing("lane", "from", "to", "replayTo", "resumeAt", "positions", "messages");
+        for (LaneMove move : moves) {
+            listing.row(
+                    move.lane(),
+                    move.from(),
+                    move.to(),
+                    move.replayTo(),
+                    move.resumeAt(),
+                    move.positions(),
+                    move.messages());
+        }
+        return listing;
+    }
+
+    static Listing removal(RemovalPlan plan) {
+        return new Listing("name", "lanes", "undelivered", "deliveries", "deadLetters")
+                .row(plan.name(), plan.lanes(), plan.undelivered(), plan.deliveriesTotal(), plan.deadLetters());
+    }
+
+    static Listing heldKeys(List<HeldKey> keys) {
+        Listing listing = new Listing(
+                "deadLetter",
+                "tenantId",
+                "aggregateType",
+                "aggregateId",
+                "parked",
+                "errorClass",
+                "buriedAt",
+                "messageId",
+                "position");
+        for (HeldKey key : keys) {
+            listing.row(
+                    key.deadLetter(),
+                    key.tenantId(),
+                    key.aggregateType(),
+                    key.aggregateId(),
+                    key.parked(),
+                    key.errorClass(),
+                    key.buriedAt(),
+                    key.messageId(),
+                    key.position());
+        }
+        return listing;
+    }
+
+    static void show(Terminal terminal, SubscriptionDetails details, OutputFormat format) {
+        if (format != OutputFormat.TABLE) {
+            terminal.print(JSON.writeValueAsString(json(details)) + "\n");
+            return;
+        }
+        Listing facts = new Listing("fact", "value");
+        facts(details).forEach((fact, value) -> {
+            if (value != null) {
+                facts.row(fact, value);
+            }
+        });
+        facts.print(terminal, format);
+        terminal.print("\n");
+        lanes(details.lanes()).print(terminal, format);
+        if (!details.circuits().isEmpty()) {
+            terminal.print("\n");
+            circuits(details.circuits()).print(terminal, format);
+        }
+    }
+
+    private static Listing circuits(List<CircuitState> circuits) {
+        Listing listing = new Listing("circuitOfRelay", "openedAt", "probeAt", "failures", "errorClass", "error");
+        for (CircuitState circuit : circuits) {
+            listing.row(
+                    circuit.relay(),
+                    circuit.openedAt(),
+                    circuit.probeAt(),
+                    circuit.failures(),
+                    circuit.errorClass(),
+                    circuit.error());
+        }
+        return listing;
+    }
+
+    private static Map<String, @Nullable Object> facts(SubscriptionDetails details) {
+        SubscriptionState state = details.state();
+        Map<String, @Nullable Object> facts = new LinkedHashMap<>();
+        facts.put("name", state.name());
+        facts.put("state", word(state));
+        Pause pause = state.pause();
+        if (pause != null) {
+            facts.put("pausedAt", pause.at());
+            facts.put("pausedBy", pause.by());
+            facts.put("pauseReason", pause.reason());
+        }
+        facts.put("lanes", state.lanes());
+        facts.put("lanesWanted", state.lanesWanted());
+        facts.put("lanesLeased", state.lanesLeased());
+        facts.put("catchUpTo", state.catchUpTo());
+        facts.put("order", state.order());
+        facts.put("onBurial", state.onBurial());
+        facts.put("retry", state.retry());
+        facts.put("aggregateTypes", state.aggregateTypes());
+        facts.put("eventTypes", state.eventTypes());
+        facts.put("tenants", state.tenants());
+        facts.put("createdAt", state.createdAt());
+        facts.put("position", state.position());
+        facts.put("lagMessages", state.lagMessages());
+        facts.put("lagSeconds", state.lag());
+        facts.put("relays", details.relays());
+        facts.put("deliveries", byState(details));
+        facts.put("heldKeys", details.heldKeys());
+        facts.put("deadLetters", details.deadLetters());
+        facts.put("copyOf", state.copyOf());
+        facts.put("copies", details.copies());
+        facts.put("lanesReplaying", state.lanesReplaying());
+        facts.put("replayRate", state.lanesReplaying() > 0 ? state.replayRate() : null);
+        return facts;
+    }
+
+    private static String byState(SubscriptionDetails details) {
+        return details.deliveries().isEmpty()
+                ? "0"
+                : details.deliveries().entrySet().stream()
+                        .map(entry -> entry.getValue() + " " + entry.getKey())
+                        .collect(Collectors.joining(", "));
+    }
+
+    private static Map<String, @Nullable Object> json(SubscriptionDetails details) {
+        Map<String, @Nullable Object> object = new LinkedHashMap<>();
+        facts(details).forEach((fact, value) -> object.put(fact, plain(value)));
+        object.put("deliveries", details.deliveries());
+        object.put(
+                "laneStates",
+                details.lanes().stream().map(SubscriptionListing::lane).toList());
+        object.put(
+                "circuits",
+                details.circuits().stream().map(SubscriptionListing::circuit).toList());
+        return object;
+    }
+
+    private static Map<String, @Nullable Object> lane(LaneState lane) {
+        Map<String, @Nullable Object> object = new LinkedHashMap<>();
+        object.put("lane", lane.lane());
+        object.put("position", lane.position());
+        object.put("lagMessages", lane.lagMessages());
+        object.put("lagSeconds", plain(lane.lag()));
+        object.put("ownerName", lane.ownerName());
+        object.put("leasedUntil", plain(lane.leasedUntil()));
+        object.put("held", lane.isHeld());
+        object.put("fence", lane.fence());
+        object.put("replayTo", lane.replayTo());
+        object.put("resumeAt", lane.resumeAt());
+        return object;
+    }
+
+    private static Map<String, @Nullable Object> circuit(CircuitState circuit) {
+        Map<String, @Nullable Object> object = new LinkedHashMap<>();
+        object.put("relay", circuit.relay());
+        object.put("openedAt", plain(circuit.openedAt()));
+        object.put("probeAt", plain(circuit.probeAt()));
+        object.put("failures", circuit.failures());
+        object.put("errorClass", circuit.errorClass());
+        object.put("error", circuit.error());
+        return object;
+    }
+
+    /** A value as JSON has it: durations are seconds, times text. */
+    private static @Nullable Object plain(@Nullable Object value) {
+        if (value instanceof Duration duration) {
+            return duration.toMillis() / 1000.0;
+        }
+        if (value instanceof Instant time) {
+            return time.toString();
+        }
+        return value instanceof Collection<?> values ? List.copyOf(values) : value;
+    }
+}
