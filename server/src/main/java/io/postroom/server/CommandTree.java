@@ -54,7 +54,7 @@ public final class CommandTree {
         return commandLine(terminal).execute(arguments);
     }
 
-    private static CommandLine commandLine(Terminal terminal) {
+    static CommandLine commandLine(Terminal terminal) {
         CommandTree tree = new CommandTree();
         GlobalOptions options = tree.options;
         CommandLine root = new CommandLine(tree)
