@@ -94,6 +94,7 @@ class ReplayTest {
             first.start();
             second.start();
             sink.awaitAccepted(39, PATIENCE);
+            office.await("all is settled", () -> office.count("lane where position = 40") == 2);
             subscriptions.replay(request(Point.at(21), null), ACT, PATIENCE);
             office.publish(Messages.ofManyKeys("new", 10));
             office.await(
@@ -283,7 +284,10 @@ class ReplayTest {
             office.await(
                     "the copy is done",
                     () -> subscriptions.find("copy").orElseThrow().isDone());
-            office.await("new ones are delivered", () -> office.count("lane where position = 12") == 2);
+            office.await(
+                    "new ones are delivered",
+                    () -> office.count("lane where position = 12") == 2
+                            && sink.accepted("bad").size() == 5);
         }
         assertThat(sink.accepted("bad")).hasSize(5);
         assertThat(sink.accepted()).hasSize(12);

@@ -191,6 +191,11 @@ final class Lane {
         return sends.inFlight();
     }
 
+    /** Whether messages that others have overtaken are not sent only because the lease was not renewed in time. */
+    boolean awaitsTrust() {
+        return !isTrusted() && ready.stream().anyMatch(slot -> !slot.isClaimed() && slot.position() <= sentTo);
+    }
+
     /** How long the lane's thread may sleep if nobody wakes it. */
     long restNanos() {
         long now = System.nanoTime();

@@ -210,7 +210,7 @@ final class LaneRun {
     }
 
     private boolean isDrained() {
-        if (lane.inFlight() == 0) {
+        if (lane.inFlight() == 0 && !lane.awaitsTrust()) {
             return true;
         }
         if (drainUntilNanos - System.nanoTime() > 0) {
