@@ -21,7 +21,7 @@ record Report(
             case ACCEPTED -> Outcome.accepted();
             case RETRY -> new Outcome.Retry(fault(), after);
             case REJECTED -> new Outcome.Rejected(fault());
-            case UNAVAILABLE, DISABLE -> new Outcome.Unavailable(fault(), after);
+            case UNAVAILABLE, UNAUTHORIZED, DISABLE -> new Outcome.Unavailable(fault(), after);
         };
     }
 

@@ -158,10 +158,18 @@ class OutcomeTableTest {
                 "503 | -5                            | ",
                 "500 | 7                             | PT7S",
                 "425 | 1                             | PT1S",
-                "307 | 9                             | PT9S"
+                "307 | 9                             | PT9S",
+                "401 | 60                            | PT1M",
+                "404 | 60                            | PT1M",
+                "408 | 2                             | PT2S",
+                "408 |                               | ",
+                "425 |                               | ",
+                "429 |                               | ",
+                "503 |                               | "
             })
-    void honoursRetryAfterUpToTheLimit(int status, String header, @Nullable Duration after) throws Exception {
-        receiver.answer(Receiver.Answer.of(status, "Retry-After", header));
+    void honoursRetryAfterUpToTheLimit(int status, @Nullable String header, @Nullable Duration after) throws Exception {
+        receiver.answer(
+                header == null ? Receiver.Answer.of(status) : Receiver.Answer.of(status, "Retry-After", header));
         Outcome outcome = Sending.send(sink);
         Duration asked = outcome instanceof Outcome.Unavailable unavailable
                 ? unavailable.after()
@@ -184,6 +192,14 @@ class OutcomeTableTest {
         sink.enable();
         assertThat(Sending.send(sink)).isInstanceOf(Outcome.Accepted.class);
         assertThat(sink.disabledSince()).isEmpty();
+    }
+
+    @Test
+    void refusedCredentialsTellTheOperatorWhatToCheck() throws Exception {
+        receiver.answer(Receiver.Answer.of(401));
+        assertThat(Sending.reason(Sending.send(sink)))
+                .endsWith("the endpoint answered 401; check the secrets and headers that it is sent; "
+                        + "sending waits until the endpoint takes them");
     }
 
     @Test

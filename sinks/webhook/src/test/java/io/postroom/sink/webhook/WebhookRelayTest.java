@@ -20,10 +20,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** From a transaction to an endpoint that fails in one way or another. */
 @Timeout(120)
@@ -119,6 +122,32 @@ class WebhookRelayTest {
             assertThat(ids()).as("the others, and the next one of its key").hasSize(others[0] + 1);
         }
         assertThat(count("dead_letter")).isEqualTo(1);
+    }
+
+    /** What is about us and not about a message, by itself or because the policy says so. */
+    @ParameterizedTest
+    @CsvSource({"401,", "407,", "404, http.404", "403, http.403"})
+    void aRefusalThatIsAboutUsBuriesNothingAndAllGoesWhenItIsMended(int status, @Nullable String unavailable)
+            throws Exception {
+        receiver.answer(Receiver.Answer.of(status));
+        RetryPolicy.Builder policy = RetryPolicy.builder().immediate(3).attemptsMax(3);
+        if (unavailable != null) {
+            policy.on(unavailable, Reaction.unavailable());
+        }
+        List<Message> messages = Messages.ofManyKeys("refused", 50);
+        publish(messages);
+        try (WebhookSink sink = sink();
+                Relay relay = relay(sink, policy.build())) {
+            relay.start();
+            // Far more than the attempts of the policy, had each of them counted.
+            await(() -> count("circuit where failures >= 10 and error_class = 'http." + status + "'") == 1);
+            assertThat(count("dead_letter")).isZero();
+            assertThat(count("attempt")).isZero();
+            receiver.answer(Receiver.Answer.of(204));
+            awaitSettled();
+        }
+        assertThat(count("dead_letter")).isZero();
+        assertThat(ids()).hasSize(messages.size());
     }
 
     @Test
