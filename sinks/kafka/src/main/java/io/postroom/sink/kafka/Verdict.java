@@ -126,7 +126,7 @@ record Verdict(Outcome outcome, boolean producerSpent) {
         return new Verdict(outcome, false);
     }
 
-    /** The error in one line that fits a log and a console. */
+    /** The error in one line that fits a log and a console, redacted. */
     static String fact(Throwable error) {
         Throwable root = error;
         while (root.getCause() != null && root.getCause() != root) {
@@ -134,7 +134,8 @@ record Verdict(Outcome outcome, boolean producerSpent) {
         }
         String text = error.getClass().getSimpleName() + ": " + error.getMessage()
                 + (root == error ? "" : " (" + root.getClass().getSimpleName() + ": " + root.getMessage() + ")");
-        String line = text.replaceAll("\\p{Cntrl}+", " ").strip();
+        // A fault redacts what it is given; some facts go to the log without becoming one.
+        String line = Fault.of("kafka", text).message();
         return line.length() <= REASON_CHARS_MAX ? line : line.substring(0, REASON_CHARS_MAX) + "…";
     }
 }

@@ -89,6 +89,8 @@ class VerdictTest {
         assertThat(fact).startsWith("TimeoutException: a b c").hasSizeLessThan(510);
         assertThat(Verdict.fact(new TimeoutException("late", new NetworkException("cut"))))
                 .isEqualTo("TimeoutException: late (NetworkException: cut)");
+        assertThat(Verdict.fact(new TimeoutException("login failed: password=\"hunter2\"")))
+                .isEqualTo("TimeoutException: login failed: password=***");
     }
 
     /** The rows without an exception: what happens, the outcome and the error class. */

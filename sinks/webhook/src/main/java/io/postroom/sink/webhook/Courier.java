@@ -100,7 +100,7 @@ final class Courier {
             fact.append(" and asked to wait ").append(after.toSeconds()).append(" s");
         }
         if (showResponses && !answer.excerpt().isBlank()) {
-            fact.append(" with \"").append(Redaction.redact(answer.excerpt())).append('"');
+            fact.append(" with \"").append(Excerpt.of(answer.excerpt())).append('"');
         }
         return report(id, verdict, ErrorClass.ofStatus(answer.status()), fact.toString(), after);
     }

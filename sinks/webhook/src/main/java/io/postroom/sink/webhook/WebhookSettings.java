@@ -130,8 +130,7 @@ record WebhookSettings(Endpoint endpoint, List<SigningKey> keys, AddressGuard gu
         }
         given.headers.forEach((name, value) -> {
             if (!HEADER_NAME.matcher(name).matches()) {
-                problems.add("header name \"" + Redaction.redact(name)
-                        + "\" holds a character that no header name may hold");
+                problems.add("header name \"" + Excerpt.of(name) + "\" holds a character that no header name may hold");
             } else if (OWN_HEADERS.contains(name) || name.startsWith("webhook-") || name.startsWith("ce-")) {
                 problems.add("header " + name + " is set by the sink itself");
             } else if (!HEADER_VALUE.matcher(value).matches() || value.length() > HEADER_LENGTH_MAX) {

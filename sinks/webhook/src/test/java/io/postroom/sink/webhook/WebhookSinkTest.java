@@ -279,18 +279,23 @@ class WebhookSinkTest {
         }
         try (WebhookSink sink = Sending.local(url).showResponses().build()) {
             assertThat(Sending.reason(Sending.send(sink, message)))
-                    .contains("answered 500 with \"echo {\"card\":\"***\"} *** *** ***\"; it will be tried again");
+                    .contains(
+                            "answered 500 with \"echo {\"card\":\"***\"} *** password=*** Bearer ***\"; it will be tried again");
         }
     }
 
     @Test
     void showsOneShortLineOfAnAnswer() {
-        assertThat(Redaction.redact("a\u001b[31m\r\n\u202eb" + "x".repeat(1_000)))
-                .hasSize(Redaction.LENGTH_MAX + 1)
-                .startsWith("a [31m b")
+        assertThat(Excerpt.of("a\u001b[31m\r\n\u202eb" + "x".repeat(1_000)))
+                .hasSize(Excerpt.LENGTH_MAX + 1)
+                .startsWith("a bx")
                 .endsWith("…");
-        assertThat(Redaction.redact("-----BEGIN PRIVATE KEY-----\nabc")).isEqualTo("***");
-        assertThat(Redaction.redact("jdbc:postgresql://user:pw@db/x")).isEqualTo("jdbc:postgresql***db/x");
+        assertThat(Excerpt.of("x".repeat(Excerpt.LENGTH_MAX - 1) + "\ud83d\ude00 and more"))
+                .isEqualTo("x".repeat(Excerpt.LENGTH_MAX - 1) + "…");
+        assertThat(Excerpt.of("x".repeat(Excerpt.LENGTH_MAX - 20) + " password=hunter2-hunter2-hunter2"))
+                .doesNotContain("hunter");
+        assertThat(Excerpt.of("-----BEGIN PRIVATE KEY-----\nabc")).isEqualTo("***");
+        assertThat(Excerpt.of("jdbc:postgresql://user:pw@db/x")).isEqualTo("jdbc:postgresql://***@db/x");
     }
 
     @Test
