@@ -27,7 +27,8 @@ class ProjectTest {
             List.of("tenant", "audit"),
             List.of("deadletter", "inbox", "idempotency", "outbox"),
             List.of("journal"),
-            List.of("delivery", "subscription"),
+            List.of("delivery"),
+            List.of("subscription"),
             List.of("relay"),
             List.of("maintenance", "diagnosis"));
 

@@ -16,8 +16,6 @@ import java.util.concurrent.Future;
 /** The pattern this product grew from: claim pending rows with SKIP LOCKED, publish, mark them processed. */
 final class SeedPattern {
     private static final int[] BATCHES = {100, 500, 1000};
-    /** Of a backlog of 300,000, so that the last claim still finds a long one. */
-    private static final long EACH = 70_000;
     /** As usually written it may be slow; what it does in this time shows its rate as well. */
     private static final Duration EACH_MAX = Duration.ofSeconds(10);
 
@@ -91,7 +89,7 @@ final class SeedPattern {
                 PreparedStatement select = tx.prepareStatement(claim);
                 PreparedStatement mark =
                         tx.prepareStatement("update outbox_messages set processed_at = now() where id = any(?)")) {
-            while (done < EACH / 2 && System.nanoTime() - began < EACH_MAX.toNanos()) {
+            while (System.nanoTime() - began < EACH_MAX.toNanos()) {
                 List<Long> ids = new ArrayList<>();
                 try (ResultSet rows = select.executeQuery()) {
                     while (rows.next()) {

@@ -22,6 +22,7 @@ import io.postroom.relay.Subscription;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.subscription.Act;
 import io.postroom.subscription.Point;
+import io.postroom.subscription.ReplayRequest;
 import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
@@ -425,9 +426,17 @@ class WhyTest {
         database.postroom().journal().stampAll();
         runOnce(Subscription.named(name).lanes(1).start(Start.now()), sink);
         assertThat(sink.accepted()).isEmpty();
-        Answer answer = answer(first, Verdict.DONE, Code.PASSED);
-        assertThat(answer.headline()).endsWith("unless it began early enough, the message was never sent");
-        assertThat(evidence(answer)).containsKeys("subscriptionMadeAt", "stampedAt");
+        Answer answer = answer(first, Verdict.DONE, Code.BEFORE_BEGIN);
+        assertThat(answer.headline()).endsWith(" began, after position " + (begin + 1) + ": only a replay sends it");
+        assertThat(evidence(answer)).containsKeys("beganAfter");
+        database.postroom()
+                .subscriptions()
+                .replay(
+                        new ReplayRequest(name, Point.beginning(), null, null),
+                        new Act("tester", "it is wanted after all"),
+                        Duration.ofSeconds(30));
+        runOnce(Subscription.named(name).lanes(1), sink);
+        answer(first, Verdict.DONE, Code.DELIVERED);
     }
 
     @Test

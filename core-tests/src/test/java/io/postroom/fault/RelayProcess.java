@@ -93,7 +93,7 @@ final class RelayProcess implements AutoCloseable {
         return unsettled(database, lanes(database));
     }
 
-    /** How many messages it delivered beyond the settled positions of some lanes. */
+    /** How many messages it delivered beyond the settled positions of some lanes, or while they were noted as being sent. */
     long unsettled(TestDatabase database, Collection<Integer> lanes) throws SQLException, IOException {
         Set<Long> delivered = new HashSet<>();
         for (History.Delivery one : file.deliveries()) {
@@ -106,8 +106,10 @@ final class RelayProcess implements AutoCloseable {
                 PreparedStatement statement = connection.prepareStatement(
                         "select j.position from postroom.lane l join postroom.subscription s on s.name = l.subscription"
                                 + " join postroom.journal j on j.key_hash % s.lanes = l.lane and j.position > l.position"
-                                + " where l.lane = any (?)")) {
+                                + " where l.lane = any (?)"
+                                + " union select position from postroom.delivery where state = 'sending' and lane = any (?)")) {
             statement.setArray(1, connection.createArrayOf("int4", lanes.toArray()));
+            statement.setArray(2, connection.createArrayOf("int4", lanes.toArray()));
             try (ResultSet row = statement.executeQuery()) {
                 while (row.next()) {
                     if (delivered.contains(row.getLong(1))) {

@@ -2,6 +2,7 @@ package io.postroom.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.delivery.Promotion;
 import io.postroom.postgres.Plan;
 import io.postroom.testkit.TestDatabase;
 import java.sql.SQLException;
@@ -51,7 +52,11 @@ class DeliveryPlanTest {
     }
 
     /** A statement, its parameters with values, and how many rows it may touch. */
-    record Case(String file, List<String> parameters, List<String> values, long rowsMax) {
+    record Case(Class<?> owner, String file, List<String> parameters, List<String> values, long rowsMax) {
+        Case(String file, List<String> parameters, List<String> values, long rowsMax) {
+            this(DeliveryTable.class, file, parameters, values, rowsMax);
+        }
+
         @Override
         public String toString() {
             return file;
@@ -68,7 +73,7 @@ class DeliveryPlanTest {
                         List.of("'all'", "1", "'node'", "200", "1000000"),
                         200),
                 new Case(
-                        "claim_suspect.sql",
+                        "claim_suspects.sql",
                         List.of("subscription text", "lane int", "node text"),
                         List.of("'all'", "1", "'node'"),
                         200),
@@ -88,6 +93,7 @@ class DeliveryPlanTest {
                 new Case("still_blocked.sql", keys, List.of("'all'", "'{1,2,3,4,5,6,7,8,9,10}'"), 10),
                 new Case("park_behind.sql", keys, List.of("'all'", "'{101,201,301,401,950}'"), 10),
                 new Case(
+                        Promotion.class,
                         "promote.sql",
                         List.of("subscription text", "keys integer[]", "run int"),
                         List.of("'all'", "'{101,201,301,401,950}'", "100"),
@@ -104,7 +110,7 @@ class DeliveryPlanTest {
             Plan plan = Plan.explain(
                     database,
                     mode,
-                    DeliveryTable.class,
+                    statement.owner(),
                     statement.file(),
                     statement.parameters(),
                     statement.values().toArray());

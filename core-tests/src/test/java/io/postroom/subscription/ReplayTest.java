@@ -129,6 +129,48 @@ class ReplayTest {
     }
 
     @Test
+    void whatFailsMeanwhileKeepsItsOrderAndIsToldToBeAReplayEachTime() {
+        office.publish(Messages.sequence("key", 3));
+        office.deliver(billing(), sink);
+        sink.forget();
+        sink.answer(message -> Long.valueOf(1).equals(message.aggregateVersion()), Outcome.retry("not now"), 1);
+        RetryPolicy soon = RetryPolicy.builder().immediate(3).attemptsMax(3).build();
+        Subscription patient =
+                Subscription.named("billing").lanes(2).retry(soon).build();
+        subscriptions.replay(request(Point.beginning(), null), ACT, PATIENCE);
+        office.publish(List.of(Messages.order("new")));
+        office.deliver(patient, sink);
+        office.deliver(patient, sink);
+        assertThat(sink.accepted("key")).extracting(Message::aggregateVersion).containsExactly(1L, 2L, 3L);
+        assertThat(sink.attempts())
+                .hasSize(5)
+                .allSatisfy(envelope -> assertThat(envelope.message().headers().get("postroom-replay"))
+                        .isEqualTo(envelope.position() <= 3 ? "3" : null));
+        assertThat(office.count("delivery")).isZero();
+    }
+
+    @Test
+    void whatWaitsAmongTheDeliveriesIsNotSentTwice() {
+        sink.answer(message -> Long.valueOf(2).equals(message.aggregateVersion()), Outcome.retry("not now"), 1);
+        RetryPolicy later =
+                RetryPolicy.builder().linear(Duration.ofHours(1)).attemptsMax(3).build();
+        Subscription patient =
+                Subscription.named("billing").lanes(2).retry(later).build();
+        office.publish(Messages.sequence("key", 3));
+        office.deliver(patient, sink);
+        assertThat(sink.accepted()).hasSize(1);
+        subscriptions.replay(request(Point.beginning(), null), ACT, PATIENCE);
+        office.deliver(patient, sink);
+        office.database.execute("update postroom.delivery set due_at = now() where state = 'waiting'");
+        office.deliver(patient, sink);
+        office.deliver(patient, sink);
+        assertThat(sink.accepted()).extracting(Message::aggregateVersion).containsExactly(1L, 1L, 2L, 3L);
+        assertThat(sink.accepted())
+                .extracting(message -> message.headers().containsKey("postroom-replay"))
+                .containsExactly(false, true, false, false);
+    }
+
+    @Test
     void touchesNoOther() {
         Subscription other = Subscription.named("other").lanes(2).build();
         RecordingSink otherSink = new RecordingSink();
@@ -319,7 +361,7 @@ class ReplayTest {
         assertRefused(
                 () -> subscriptions.remove("billing", false, ACT),
                 "subscription.has-copies",
-                "it has 1 copies, such as copy; remove them first");
+                "it has a copy, copy; remove that first");
         assertRefused(
                 () -> subscriptions.replayCopy(request(Point.now(), null), "none", ACT),
                 "subscription.replay-empty",

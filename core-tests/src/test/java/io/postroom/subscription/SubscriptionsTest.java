@@ -156,6 +156,20 @@ class SubscriptionsTest {
                             "tester subscription resume subscription billing: to see what happens");
         }
 
+        /** As when the answer to its taking was lost: the relay would else renew it for ever, and nobody could have it. */
+        @Test
+        void aLaneThatItsRelayDoesNotKnowOfRunsOut() {
+            try (Relay relay = office.relay("node-1", billing().build(), sink)) {
+                relay.start();
+                office.database.execute(
+                        "begin; update postroom.lane set fence = fence + 1 where lane = 1;"
+                                + " update postroom.subscription set paused_at = now(), paused_by = 'x', pause_reason = 'x'; commit");
+                office.await(
+                        "no lane is leased",
+                        () -> subscriptions.find("billing").orElseThrow().lanesLeased() == 0);
+            }
+        }
+
         @Test
         void needsAReasonAndAnActor() {
             office.deliver(billing().build(), sink);

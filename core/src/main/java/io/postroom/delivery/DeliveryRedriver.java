@@ -9,8 +9,11 @@ import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 
 /**
@@ -32,9 +35,6 @@ public final class DeliveryRedriver implements Redriver {
     /** So many are compared by name; the others are told by the hash of their key alone. */
     static final int COMPARED_MAX = 20_000;
 
-    /** How many parked messages of a key are released at once. */
-    private static final int RUN_MAX = 100;
-
     private static final int SAMPLES_MAX = 10;
     /** The number of lanes changes rarely; twice within one step, never. */
     private static final int TRIES_MAX = 5;
@@ -45,7 +45,7 @@ public final class DeliveryRedriver implements Redriver {
     private final Sql refusals;
     private final Sql putBack;
     private final Sql releaseHeld;
-    private final Sql promote;
+    private final Promotion promotion;
     private final Sql underway;
     private final Sql preferHashes;
     private final Sql conflicts;
@@ -59,15 +59,12 @@ public final class DeliveryRedriver implements Redriver {
         refusals = schema.sql(DeliveryRedriver.class, "refusals.sql");
         putBack = schema.sql(DeliveryRedriver.class, "put_back.sql");
         releaseHeld = schema.sql(DeliveryRedriver.class, "release_held.sql");
-        promote = schema.sql(DeliveryRedriver.class, "promote_after_discard.sql");
+        promotion = new Promotion(schema);
         underway = schema.sql(DeliveryRedriver.class, "underway.sql");
         preferHashes = schema.sql(DeliveryRedriver.class, "prefer_hashes.sql");
         conflicts = schema.sql(DeliveryRedriver.class, "conflicts.sql");
         wake = schema.sql(DeliveryRedriver.class, "wake.sql");
     }
-
-    /** A key of a subscription whose dead letter held it. */
-    private record Freed(String subscription, int keyHash) {}
 
     @Override
     public String source() {
@@ -115,16 +112,13 @@ public final class DeliveryRedriver implements Redriver {
 
     @Override
     public void discard(Connection tx, long[] ids) {
-        List<Freed> freed = releaseHeld.on(tx).set("ids", ids).list(row -> new Freed(row.getString(1), row.getInt(2)));
-        if (!freed.isEmpty()) {
-            promote.on(tx)
-                    .set(
-                            "subscriptions",
-                            freed.stream().map(Freed::subscription).toArray(String[]::new))
-                    .set("keys", freed.stream().map(Freed::keyHash).toArray(Integer[]::new))
-                    .set("run", RUN_MAX)
-                    .update();
-        }
+        Map<String, Set<Integer>> freed = new TreeMap<>();
+        releaseHeld
+                .on(tx)
+                .set("ids", ids)
+                .list(row -> freed.computeIfAbsent(row.getString(1), name -> new HashSet<>())
+                        .add(row.getInt(2)));
+        freed.forEach((subscription, keyHashes) -> promotion.promote(tx, subscription, keyHashes));
     }
 
     @Override

@@ -109,7 +109,6 @@ final class Case {
 
     private Reason past() {
         boolean wasTried = facts.attempts().failed() > 0 || !facts.letters().isEmpty();
-        Instant stampedAt = facts.message().stampedAt();
         DiagnosisTable.Skip skip = facts.skip();
         if (!wasTried && skip != null) {
             return withLane(Reason.because(
@@ -123,17 +122,14 @@ final class Case {
                     .fact("surely", skip.surely())
                     .next("postroom subscription show " + target.name());
         }
-        if (!wasTried && stampedAt != null && target.createdAt().isAfter(stampedAt)) {
+        if (!wasTried && position <= target.beganAfter()) {
             return withLane(Reason.because(
-                            Code.PASSED,
-                            lane.label() + " is at position " + lane.position()
-                                    + ", past it; but subscription " + target.name() + " was made at "
-                                    + Words.at(target.createdAt())
-                                    + ", after the message: unless it began early enough,"
-                                    + " the message was never sent"))
-                    .fact("subscriptionMadeAt", target.createdAt())
-                    .fact("stampedAt", stampedAt)
-                    .next("postroom subscription show " + target.name());
+                            Code.BEFORE_BEGIN,
+                            "was there before subscription " + target.name() + " began, after position "
+                                    + target.beganAfter() + ": only a replay sends it"))
+                    .fact("beganAfter", target.beganAfter())
+                    .next("postroom subscription replay " + target.name() + " --from " + position + " --to " + position
+                            + " --dry-run");
         }
         return delivered();
     }

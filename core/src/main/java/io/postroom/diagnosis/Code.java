@@ -11,7 +11,7 @@ public enum Code {
     NO_SUBSCRIPTION("why.no-subscription"),
     FILTERED_OUT("why.filtered-out"),
     DELIVERED("why.delivered"),
-    PASSED("why.passed"),
+    BEFORE_BEGIN("why.before-begin"),
     SKIPPED("why.skipped"),
     DISCARDED("why.discarded"),
     BEYOND_COPY("why.beyond-copy"),

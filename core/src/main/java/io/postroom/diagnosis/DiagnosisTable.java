@@ -175,7 +175,7 @@ final class DiagnosisTable {
             String name,
             boolean ordered,
             Filter filter,
-            Instant createdAt,
+            long beganAfter,
             @Nullable String copyOf,
             @Nullable Pause pause,
             int lanes,
@@ -299,7 +299,7 @@ final class DiagnosisTable {
                 row.getString("name"),
                 row.getString("ordering").equals("key"),
                 new Filter(texts(row, "aggregate_types"), texts(row, "event_types"), texts(row, "tenants")),
-                Objects.requireNonNull(instant(row, "created_at")),
+                row.getLong("began_after"),
                 row.getString("copy_of"),
                 pausedAt == null
                         ? null

@@ -51,7 +51,7 @@ public final class Database {
 
     /** Runs single statements, each its own transaction. */
     public <T> T run(Work<T> work) {
-        return with(true, work);
+        return with(true, answerWithin, work);
     }
 
     /**
@@ -59,7 +59,16 @@ public final class Database {
      * was lost is reported as failed and never sent again; whoever calls must be able to do the work once more.
      */
     public <T> T transact(Work<T> work) {
-        return with(false, tx -> {
+        return transact(TRANSACTION_ANSWER_WITHIN, work);
+    }
+
+    /** The same for short statements only: each is answered as soon as a single one must be. */
+    public <T> T transactPromptly(Work<T> work) {
+        return transact(answerWithin, work);
+    }
+
+    private <T> T transact(Duration within, Work<T> work) {
+        return with(false, within, tx -> {
             try {
                 T result = work.run(tx);
                 requireWhole(tx);
@@ -94,9 +103,8 @@ public final class Database {
         }
     }
 
-    private <T> T with(boolean autoCommit, Work<T> work) {
-        try (Session session =
-                Session.open(dataSource, autoCommit, autoCommit ? answerWithin : TRANSACTION_ANSWER_WITHIN)) {
+    private <T> T with(boolean autoCommit, Duration within, Work<T> work) {
+        try (Session session = Session.open(dataSource, autoCommit, within)) {
             return work.run(session.connection());
         } catch (SQLException e) {
             throw DatabaseException.of("use the database", e);

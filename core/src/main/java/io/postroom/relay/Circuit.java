@@ -17,7 +17,9 @@ final class Circuit {
     private final Backoff backoff;
     private final Runnable changed;
     private volatile boolean closed = true;
-    private volatile long answeredNanos = System.nanoTime();
+    /** When the latest of the messages that were answered was sent. */
+    private volatile long answeredSentNanos = System.nanoTime();
+
     private int failures;
     private long probeAtNanos;
     private @Nullable Object prober;
@@ -66,17 +68,23 @@ final class Circuit {
         return !closed && probeSent;
     }
 
-    /** The destination has answered for itself: it accepted a message, or has something against it. */
-    void answered() {
-        answeredNanos = System.nanoTime();
+    /**
+     * The destination has answered for itself: it accepted a message, or has something against it.
+     *
+     * @param sentNanos when that message was sent
+     */
+    void answered(long sentNanos) {
+        if (sentNanos - answeredSentNanos > 0) {
+            answeredSentNanos = sentNanos;
+        }
         if (!closed) {
             close();
         }
     }
 
-    /** Whether the destination has answered at all since a time. */
+    /** Whether the destination has answered a message that was sent after a time. */
     boolean hasAnsweredSince(long nanos) {
-        return answeredNanos - nanos > 0;
+        return answeredSentNanos - nanos > 0;
     }
 
     private void close() {

@@ -64,6 +64,8 @@ final class DeliveryReader {
         if (reading instanceof Reading.Unreadable unreadable) {
             return new Claimed(row, null, Fault.of(unreadable.errorClass(), unreadable.reason()));
         }
-        return new Claimed(row, ((Reading.Read) reading).message(), null);
+        Message message = ((Reading.Read) reading).message();
+        Long replayTo = row.replayTo();
+        return new Claimed(row, replayTo == null ? message : Replay.marked(message, replayTo), null);
     }
 }

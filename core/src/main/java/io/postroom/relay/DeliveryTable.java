@@ -1,5 +1,6 @@
 package io.postroom.relay;
 
+import io.postroom.delivery.Promotion;
 import io.postroom.journal.Journal;
 import io.postroom.message.Message;
 import io.postroom.outbox.MessageRow;
@@ -11,6 +12,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.LocalDate;
 import java.util.Collection;
 import java.util.HashMap;
@@ -29,7 +31,7 @@ final class DeliveryTable {
     private final Sql knownBeyond;
     private final Sql beginSending;
     private final Sql claim;
-    private final Sql claimSuspect;
+    private final Sql claimSuspects;
     private final Sql unclaim;
     private final Sql nextDue;
     private final Sql accept;
@@ -39,7 +41,7 @@ final class DeliveryTable {
     private final Sql buryAgain;
     private final Sql hold;
     private final Sql parkBehind;
-    private final Sql promote;
+    private final Promotion promotion;
     private final Sql readRedriven;
 
     DeliveryTable(Schema schema) {
@@ -50,7 +52,7 @@ final class DeliveryTable {
         knownBeyond = schema.sql(DeliveryTable.class, "known_beyond.sql");
         beginSending = schema.sql(DeliveryTable.class, "begin_sending.sql");
         claim = schema.sql(DeliveryTable.class, "claim.sql");
-        claimSuspect = schema.sql(DeliveryTable.class, "claim_suspect.sql");
+        claimSuspects = schema.sql(DeliveryTable.class, "claim_suspects.sql");
         unclaim = schema.sql(DeliveryTable.class, "unclaim.sql");
         nextDue = schema.sql(DeliveryTable.class, "next_due.sql");
         accept = schema.sql(DeliveryTable.class, "accept.sql");
@@ -60,15 +62,28 @@ final class DeliveryTable {
         buryAgain = schema.sql(DeliveryTable.class, "bury_again.sql");
         hold = schema.sql(DeliveryTable.class, "hold.sql");
         parkBehind = schema.sql(DeliveryTable.class, "park_behind.sql");
-        promote = schema.sql(DeliveryTable.class, "promote.sql");
+        promotion = new Promotion(schema);
         readRedriven = schema.sql(DeliveryTable.class, "read_redriven.sql");
     }
 
-    /** A delivery, as claimed or rescued. */
-    record Row(Slot.Id id, Slot.Past past, boolean scheduled) {}
+    /**
+     * A delivery, as claimed or rescued.
+     *
+     * @param alone whether nothing else is on its way while it is sent
+     */
+    record Row(
+            Slot.Id id,
+            Slot.Past past,
+            boolean scheduled,
+            boolean alone,
+            @Nullable Long replayTo) {}
 
     /** A delivery whose relay ended during an attempt, which relay that was, and for how long it had been trying. */
-    record Rescued(Row row, String node, Duration took) {}
+    record Rescued(Row row, String node, Duration took) {
+        boolean alone() {
+            return row.alone();
+        }
+    }
 
     List<Rescued> rescue(Connection tx, RelayTable.Held lane) {
         return of(rescue, tx, lane)
@@ -116,8 +131,8 @@ final class DeliveryTable {
                 .list(DeliveryTable::row);
     }
 
-    Optional<Row> claimSuspect(Connection tx, RelayTable.Held lane, String node) {
-        return of(claimSuspect, tx, lane).set("node", node).first(DeliveryTable::row);
+    List<Row> claimSuspects(Connection tx, RelayTable.Held lane, String node) {
+        return of(claimSuspects, tx, lane).set("node", node).list(DeliveryTable::row);
     }
 
     void unclaim(Connection tx, RelayTable.Held lane, Collection<Long> inHand) {
@@ -141,6 +156,7 @@ final class DeliveryTable {
                 .set("dead_letters", array(kept, each -> each.id().deadLetter(), Long[]::new))
                 .set("states", array(kept, each -> each.state().word(), String[]::new))
                 .set("waits", array(kept, each -> micros(each.after()), Long[]::new))
+                .set("due_ats", array(kept, each -> orNull(each.dueAt(), Instant::toString), String[]::new))
                 .set("attempts", array(kept, LaneRecord.Kept::attempts, Integer[]::new))
                 .set("error_classes", array(kept, each -> orNull(each.fault(), Fault::errorClass), String[]::new))
                 .set("errors", array(kept, each -> orNull(each.fault(), Fault::message), String[]::new))
@@ -193,12 +209,8 @@ final class DeliveryTable {
                 .update();
     }
 
-    int promote(Connection tx, String subscription, Collection<Integer> keys, int run) {
-        return promote.on(tx)
-                .set("subscription", subscription)
-                .set("keys", keys.toArray(Integer[]::new))
-                .set("run", run)
-                .update();
+    int promote(Connection tx, String subscription, Collection<Integer> keys) {
+        return promotion.promote(tx, subscription, keys);
     }
 
     /** Messages by dead letter, as the operator wants them sent. */
@@ -248,7 +260,7 @@ final class DeliveryTable {
         Journal.Place place = new Journal.Place(row.getLong(3), row.getObject(4, LocalDate.class));
         Slot.Id id = new Slot.Id(row.getLong(1), row.getInt(2), place, row.getInt(5), deadLetter);
         Slot.Past past = new Slot.Past(row.getInt(7), row.getInt(8), Failure.isUnanswered(row.getString(9)));
-        return new Row(id, past, row.getBoolean(10));
+        return new Row(id, past, row.getBoolean(10), row.getBoolean("alone"), row.getObject("replay_to", Long.class));
     }
 
     private static <T, V> V[] array(
@@ -260,8 +272,8 @@ final class DeliveryTable {
         return values;
     }
 
-    private static @Nullable String orNull(@Nullable Fault fault, Function<Fault, String> part) {
-        return fault == null ? null : part.apply(fault);
+    private static <T> @Nullable String orNull(@Nullable T whole, Function<T, String> part) {
+        return whole == null ? null : part.apply(whole);
     }
 
     private static long micros(Duration duration) {

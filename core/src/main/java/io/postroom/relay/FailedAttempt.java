@@ -45,7 +45,7 @@ final class FailedAttempt {
             lane.handBack();
         } else {
             if (!failure.isUnanswered()) {
-                circuit.answered();
+                circuit.answered(slot.sentNanos());
             }
             note();
             decide(decision);
@@ -65,7 +65,7 @@ final class FailedAttempt {
         }
     }
 
-    /** A destination that answers others, or has answered since this message last hung, is well: the message is not. */
+    /** A destination that answers later messages, or has answered any since this one last hung, is well: the message is not. */
     private boolean isToBlame() {
         return circuit.hasAnsweredSince(slot.sentNanos()) || slot.past().hung() && !slot.isProbe();
     }

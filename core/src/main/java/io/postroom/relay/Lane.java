@@ -3,18 +3,17 @@ package io.postroom.relay;
 import io.postroom.journal.Batch;
 import io.postroom.journal.Journal;
 import io.postroom.journal.JournalGoneBackException;
-import io.postroom.journal.LanePosition;
 import io.postroom.message.Envelope;
-import io.postroom.message.Message;
 import io.postroom.message.Reading;
 import io.postroom.postgres.Database;
 import io.postroom.retry.Fault;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -36,43 +35,27 @@ final class Lane {
 
     private final Relay.Target target;
     private final Subscription subscription;
-    private final RelayTable.Taken taken;
-    private final Journal journal;
     private final RelaySettings settings;
     private final Telemetry telemetry;
-    private final Suspects suspects;
-    private final DeliveryReader reader;
     private final Signal signal = new Signal();
 
     private final LaneStore store;
+    private final LaneReader reader;
+    private final LaneClaims claims;
     private final LaneSends sends;
     private final KeyOrder order;
     private final Deque<Slot> ready = new ArrayDeque<>();
     /** They found the destination unavailable, hold their keys and go first. */
     private final Deque<Slot> again = new ArrayDeque<>();
 
-    private final Set<Long> known = new HashSet<>();
-    private Window window;
-    private LaneRecord changes = new LaneRecord();
-
-    private Journal.@Nullable Lane share;
-    private @Nullable Replay replay;
-    private @Nullable LanePosition read;
-    private long settledNanos = System.nanoTime();
-    private long lookNanos = System.nanoTime();
-    private volatile boolean lookAsked;
-    private int claimed;
-    /** The positions whose deliveries are being sent, as far as this lane knows. */
-    private final Set<Long> inHand = new HashSet<>();
-
+    /** They must be noted among the deliveries before they are sent. */
     private final List<Slot> toNote = new ArrayList<>();
-    private boolean unsureOfClaims;
-    private boolean answered;
-    private @Nullable Slot suspect;
-    /** While the lane is before this position it counts attempts before they are made. */
-    private long cautiousTo;
 
-    private int cautious;
+    private final Window window;
+    private LaneRecord changes = new LaneRecord();
+    private long settledNanos = System.nanoTime();
+    private boolean answered;
+    private long answeredSentNanos;
     private long sentTo;
     private long delivered;
     private long deliveredAtSettle;
@@ -82,14 +65,12 @@ final class Lane {
     Lane(Relay.Target target, RelayTable.Taken taken, long trustedUntilNanos, Surroundings surroundings) {
         this.target = target;
         this.subscription = target.subscription();
-        this.taken = taken;
-        this.journal = surroundings.journal();
         this.settings = surroundings.settings();
         this.telemetry = surroundings.telemetry();
-        this.suspects = surroundings.suspects();
-        this.reader = new DeliveryReader(surroundings.database(), journal, surroundings.deliveries());
         this.store = new LaneStore(subscription, taken, surroundings);
-        this.sends = new LaneSends(target.sink(), signal);
+        this.reader = new LaneReader(subscription, taken, surroundings, store);
+        this.claims = new LaneClaims(surroundings, store);
+        this.sends = new LaneSends(target.sink(), signal, surroundings.suspects());
         this.window = new Window(taken.position());
         this.order = new KeyOrder(subscription.order());
         this.trustedUntilNanos = trustedUntilNanos;
@@ -150,7 +131,7 @@ final class Lane {
 
     /** Others may have changed deliveries of this lane. */
     void look() {
-        lookAsked = true;
+        claims.look();
     }
 
     /**
@@ -161,9 +142,10 @@ final class Lane {
      */
     long step(boolean draining) {
         long before = delivered;
-        LanePosition from = begin();
-        // Of a lane just taken another relay may know more than this one has heard; what it has read itself was there.
-        if (from.position() > taken.position() && journal.endsBefore(from)) {
+        if (!reader.hasBegun()) {
+            order.block(reader.begin());
+        }
+        if (reader.isAhead()) {
             throw store.lost(window.finished());
         }
         takeAnswers();
@@ -173,7 +155,7 @@ final class Lane {
         } else {
             claim();
             if (ready.isEmpty() && hasRoom() && maySend()) {
-                read(from);
+                read();
             }
             sendReady();
         }
@@ -196,24 +178,40 @@ final class Lane {
         return !isTrusted() && ready.stream().anyMatch(slot -> !slot.isClaimed() && slot.position() <= sentTo);
     }
 
+    /** Whether a message that is to be sent alone waits for others to come through. */
+    boolean awaitsQuiet() {
+        return !ready.isEmpty() && !claims.allowSending();
+    }
+
     /** How long the lane's thread may sleep if nobody wakes it. */
     long restNanos() {
-        long now = System.nanoTime();
-        if (share == null) {
+        if (!reader.hasBegun()) {
             return 0;
         }
-        long barred =
-                isTrusted() ? target.circuit().waitNanos() : settings.pollMax().toNanos();
-        long rest = Math.min(settings.heartbeat().toNanos(), Math.max(lookAsked ? 0 : lookNanos - now, barred));
-        if (!ready.isEmpty() || !again.isEmpty()) {
-            rest = Math.min(rest, target.circuit().isProbing() ? rest : barred);
+        long now = System.nanoTime();
+        long rest = Math.min(settings.heartbeatNanos(), sends.restNanos(deadline(), now));
+        // While a probe is on its way nothing else may go; its answer wakes the lanes.
+        if (!target.circuit().isProbing()) {
+            long barred = barredNanos();
+            boolean waits = !ready.isEmpty() || !again.isEmpty();
+            long next = waits ? 0 : hasMore() ? reader.restNanos(now) : claims.restNanos(now);
+            rest = Math.min(rest, Math.max(Math.min(next, claims.restNanos(now)), barred));
         }
-        if (window.finished() > store.settled() || !changes.isEmpty() || store.isRecording()) {
-            rest = Math.min(rest, isIdle() ? 0 : settledNanos + settleIntervalNanos() - now);
+        if (hasToRecord() && isIdle()) {
+            return 0;
         }
-        rest = Math.min(rest, sends.restNanos(deadline(), now));
-        boolean more = hasMore() && maySend() && ready.isEmpty();
-        return more ? replayRestNanos(now) : Math.max(rest, 0);
+        if (hasToRecord() || window.finished() > store.settled()) {
+            rest = Math.min(rest, settledNanos + settleIntervalNanos() - now);
+        }
+        return Math.max(rest, 0);
+    }
+
+    /** How long until it is worth trying whether something may be sent. */
+    private long barredNanos() {
+        if (!isTrusted()) {
+            return settings.pollMax().toNanos();
+        }
+        return claims.allowSending() ? target.circuit().waitNanos() : RelaySettings.QUIET_PAUSE.toNanos();
     }
 
     /** Writes what is finished, however recently the last time was. */
@@ -236,7 +234,9 @@ final class Lane {
         }
         settledNanos = System.nanoTime();
         deliveredAtSettle = delivered;
-        endReplayIfDone();
+        if (changes.isEmpty()) {
+            reader.endReplay().ifPresent(window::moveTo);
+        }
     }
 
     /** Hands back what has not been sent, settles what is finished and gives the lane back. */
@@ -244,6 +244,7 @@ final class Lane {
         List<Slot> unsent = order.takeAll();
         unsent.addAll(ready);
         unsent.addAll(again);
+        unsent.sort(Comparator.comparingLong(Slot::position));
         for (Slot slot : unsent) {
             if (slot.isRecorded()) {
                 keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null);
@@ -256,69 +257,45 @@ final class Lane {
     /** The lane is no longer ours: let others have what is shared with them. */
     void leave() {
         target.circuit().leave(this);
-        suspects.leave(this);
+        claims.leave();
+        sends.leave();
     }
 
-    private LanePosition begin() {
-        if (share == null) {
-            LaneStore.Begun begun = store.begin();
-            order.block(begun.blocked());
-            known.addAll(begun.known());
-            replay = Replay.of(begun.plan());
-            if (taken.unclean()) {
-                // What was committed later cannot have been with the relay that died.
-                cautiousTo = journal.refreshHead().position();
-                cautious = RelaySettings.WINDOW_MESSAGES_MAX;
-            }
-            share = new Journal.Lane(
-                    taken.lane(),
-                    begun.plan().lanes(),
-                    subscription.filter(),
-                    begun.plan().formerPositions());
-        }
-        LanePosition from = read == null ? journal.locate(store.settled()) : read;
-        read = from;
-        return from;
-    }
-
-    private void read(LanePosition from) {
-        boolean careful = cautious > 0 && from.position() < cautiousTo;
-        int room = Math.min(settings.batchMessages(), RelaySettings.WINDOW_MESSAGES_MAX - window.messages());
-        room = careful ? Math.min(room, RelaySettings.CAUTIOUS_BATCH) : room;
-        room = replay == null ? room : replay.allowed(room, System.nanoTime());
-        if (room == 0) {
+    private void read() {
+        LaneReader.Portion portion = readJournal();
+        if (portion == LaneReader.Portion.NONE) {
             return;
         }
-        Batch batch = readJournal(from, room);
-        List<Slot> sendable = new ArrayList<>(batch.items().size());
-        for (Batch.Item item : batch.items()) {
-            if (known.isEmpty() || !known.remove(item.position())) {
-                take(item, sendable);
-            }
-        }
-        read = batch.next();
-        window.readTo(batch.next().position());
-        if (careful) {
-            cautious -= sendable.size();
+        List<Slot> sendable = new ArrayList<>(portion.items().size());
+        portion.items().forEach(item -> take(item, sendable));
+        window.readTo(portion.to());
+        if (portion.careful()) {
             sendable.forEach(Slot::sentBefore);
             toNote.addAll(sendable);
         }
         ready.addAll(sendable);
-        if (replay != null) {
-            replay.took(batch.items().size());
+    }
+
+    private LaneReader.Portion readJournal() {
+        try {
+            return reader.read(RelaySettings.WINDOW_MESSAGES_MAX - window.messages());
+        } catch (JournalGoneBackException e) {
+            LOG.warn(e.getMessage());
+            throw store.lost(window.finished());
         }
     }
 
     private void take(Batch.Item item, List<Slot> sendable) {
-        Message message = replay == null ? item.message() : replay.marked(item.message());
-        Slot slot = Slot.read(new Slot.Id(item.position(), item.keyHash(), item.place(), item.bytes(), null), message);
+        Slot.Id id = new Slot.Id(item.position(), item.keyHash(), item.place(), item.bytes(), null);
+        Slot slot = Slot.read(id, reader.marked(item.message()));
         window.add(slot);
         Reading.Unreadable unreadable = item.unreadable();
         if (unreadable != null) {
             putAside(slot, Fault.of(unreadable.errorClass(), unreadable.reason()));
         } else if (!item.early().isZero()) {
             // A scheduled message holds up nothing, not even its own key.
-            keep(slot, LaneRecord.State.SCHEDULED, item.early(), 0, null);
+            Instant dueAt = item.message().availableAt();
+            keep(new LaneRecord.Kept(slot.id(), LaneRecord.State.SCHEDULED, item.early(), dueAt, 0, null), slot);
         } else if (order.isBlocked(slot.keyHash())) {
             keep(slot, LaneRecord.State.PARKED, Duration.ZERO, 0, null);
         } else {
@@ -336,79 +313,40 @@ final class Lane {
         keep(slot, LaneRecord.State.UNREADABLE, Duration.ZERO, slot.isClaimed() ? slot.attempt() - 1 : 0, unreadable);
     }
 
-    private Batch readJournal(LanePosition from, int room) {
-        try {
-            return journal.read(
-                    java.util.Objects.requireNonNull(share), from, readableTo(), room, settings.batchBytes());
-        } catch (JournalGoneBackException e) {
-            LOG.warn(e.getMessage());
-            throw store.lost(window.finished());
-        }
-    }
-
-    /** Begins the next attempts of deliveries that are due. */
     private void claim() {
-        long now = System.nanoTime();
         boolean probing = !target.circuit().isClosed();
-        boolean asked = lookAsked || lookNanos - now <= 0;
-        if (!asked
-                || claimed > RelaySettings.CLAIM_MAX / 2
-                || !maySend()
-                || probing && !(ready.isEmpty() && again.isEmpty())) {
+        boolean busy = probing && !(ready.isEmpty() && again.isEmpty());
+        if (busy || !claims.isToLook() || !maySend() || !claims.isDue()) {
             return;
         }
-        lookAsked = false;
-        Duration due = store.nextDue().orElse(settings.heartbeat());
-        if (!due.isZero() && !due.isNegative()) {
-            lookNanos = now + Math.min(due.toNanos(), settings.heartbeat().toNanos());
-            return;
-        }
-        if (!changes.isEmpty() || store.isRecording()) {
+        if (hasToRecord()) {
             // What went through must not be among the suspects if the next one ends the process.
             settle();
         }
-        if (unsureOfClaims) {
-            store.unclaim(inHand);
-        }
-        boolean alone = suspect == null && suspects.enter(this);
-        unsureOfClaims = true;
         // A probe needs one message, not many that would wait with it.
-        int limit = probing ? 1 : RelaySettings.CLAIM_MAX - claimed;
-        List<DeliveryReader.Claimed> rows = reader.read(store.claim(limit, settings.batchBytes(), alone));
-        unsureOfClaims = false;
-        claimed += rows.size();
-        boolean found = false;
-        for (DeliveryReader.Claimed each : rows) {
-            found |= takeClaimed(each);
-        }
-        if (alone && !found) {
-            suspects.leave(this);
-        }
-        // Something is due that cannot be claimed now: a suspect, while another lane has one.
-        lookNanos = rows.isEmpty() ? now + RelaySettings.SUSPECT_PAUSE.toNanos() : now;
+        claims.claim(probing ? 1 : RelaySettings.CLAIM_MAX, this::takeClaimed);
     }
 
-    /** Returns whether it is a suspect that is to be sent. */
-    private boolean takeClaimed(DeliveryReader.Claimed each) {
-        DeliveryTable.Row row = each.row();
-        Slot slot = Slot.claimed(row.id(), row.past(), each.message());
-        inHand.add(slot.position());
-        if (each.unreadable() != null) {
-            putAside(slot, each.unreadable());
+    /** Returns whether it is to be sent. */
+    private boolean takeClaimed(Slot slot, DeliveryReader.Claimed claimed) {
+        if (claimed.unreadable() != null) {
+            putAside(slot, claimed.unreadable());
             return false;
         }
-        if (row.scheduled() && order.isBlocked(slot.keyHash())) {
+        boolean scheduled = claimed.row().scheduled();
+        if (scheduled && order.isBlocked(slot.keyHash())) {
             keep(slot, LaneRecord.State.PARKED, Duration.ZERO, slot.attempt() - 1, null);
             return false;
         }
-        if (!row.scheduled()) {
+        if (!scheduled) {
             order.block(slot.keyHash());
         }
-        ready.addLast(slot);
-        if (row.past().crashes() > 0) {
-            suspect = slot;
+        if (claimed.row().alone()) {
+            ready.addFirst(slot);
+        } else {
+            ready.addLast(slot);
         }
-        return row.past().crashes() > 0;
+        return true;
     }
 
     private void sendReady() {
@@ -438,8 +376,8 @@ final class Lane {
     }
 
     private void note(List<Slot> slots) {
+        claims.noting(slots);
         store.note(slots);
-        slots.forEach(slot -> inHand.add(slot.position()));
     }
 
     /**
@@ -493,6 +431,7 @@ final class Lane {
     private void accepted(Slot slot) {
         delivered++;
         answered = true;
+        answeredSentNanos = slot.sentNanos();
         if (!target.circuit().isClosed()) {
             reportAnswered();
         }
@@ -517,7 +456,11 @@ final class Lane {
 
     /** The message has or gets a delivery, and leaves memory. */
     void keep(Slot slot, LaneRecord.State state, Duration wait, int attempts, @Nullable Fault fault) {
-        changes.kept.add(new LaneRecord.Kept(slot.id(), state, wait, attempts, fault));
+        keep(new LaneRecord.Kept(slot.id(), state, wait, attempts, fault), slot);
+    }
+
+    private void keep(LaneRecord.Kept kept, Slot slot) {
+        changes.kept.add(kept);
         touch(slot);
         done(slot);
     }
@@ -595,56 +538,25 @@ final class Lane {
     void reportAnswered() {
         if (answered) {
             answered = false;
-            target.circuit().answered();
+            target.circuit().answered(answeredSentNanos);
         }
     }
 
     private void done(Slot slot) {
         slot.done();
-        if (slot.isRecorded()) {
-            inHand.remove(slot.position());
-        }
-        if (slot.isClaimed()) {
-            claimed--;
-            // The next suspect goes when this is written: if that one ended the process, this one would be blamed too.
-            changes.endsSuspect |= slot == suspect;
-        } else {
+        changes.endsSuspect |= claims.done(slot);
+        if (!slot.isClaimed()) {
             window.done(slot);
         }
     }
 
     private void written(LaneStore.Written written) {
-        if (written.record().endsSuspect) {
-            suspect = null;
-            suspects.leave(this);
-        }
+        claims.written(written);
         Set<Integer> keys = written.record().keys;
         order.unblock(keys);
         order.block(written.stillBlocked());
         // What happened to a key after this record was closed is in the next one.
         order.block(changes.keys);
-        long wait = written.promoted() > 0 ? 0 : written.record().firstWait().toNanos();
-        long look = System.nanoTime() + wait;
-        lookNanos = look - lookNanos < 0 ? look : lookNanos;
-    }
-
-    private void endReplayIfDone() {
-        Replay replaying = replay;
-        if (replaying != null && changes.isEmpty() && store.settled() >= replaying.to()) {
-            store.endReplay(replaying.resumeAt());
-            replay = null;
-            window = new Window(replaying.resumeAt());
-            read = null;
-        }
-    }
-
-    private long readableTo() {
-        long head = journal.head().position();
-        return replay == null ? head : Math.min(head, replay.to());
-    }
-
-    private long replayRestNanos(long now) {
-        return replay == null ? 0 : replay.restNanos(now);
     }
 
     private boolean hasRoom() {
@@ -653,7 +565,9 @@ final class Lane {
     }
 
     private boolean maySend() {
-        return isTrusted() && (target.circuit().isClosed() || target.circuit().mayProbe(this));
+        return isTrusted()
+                && claims.allowSending()
+                && (target.circuit().isClosed() || target.circuit().mayProbe(this));
     }
 
     private boolean isTrusted() {
@@ -665,12 +579,17 @@ final class Lane {
         return ready.isEmpty() && sends.inFlight() == 0 && !(hasMore() && maySend());
     }
 
+    /** Whether there is more to write than the position. */
+    private boolean hasToRecord() {
+        return !changes.isEmpty() || store.isRecording();
+    }
+
     private boolean hasMore() {
-        return read == null || read.position() < readableTo() && hasRoom();
+        return reader.hasMore() && hasRoom();
     }
 
     private void settleIfDue() {
-        boolean waiting = (!changes.isEmpty() || store.isRecording()) && isIdle() || changes.endsSuspect;
+        boolean waiting = hasToRecord() && isIdle() || changes.endsSuspect;
         if (waiting || System.nanoTime() - settledNanos >= settleIntervalNanos()) {
             settle();
         }

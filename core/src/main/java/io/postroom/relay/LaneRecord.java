@@ -2,6 +2,7 @@ package io.postroom.relay;
 
 import io.postroom.retry.Fault;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -37,13 +38,23 @@ final class LaneRecord {
         }
     }
 
-    /** A message that is to have a delivery; {@code attempts} are those that count. */
+    /**
+     * A message that is to have a delivery.
+     *
+     * @param dueAt when it is due, where that was said; else {@code after} counts, from when it is written
+     * @param attempts those that count
+     */
     record Kept(
             Slot.Id id,
             State state,
             Duration after,
+            @Nullable Instant dueAt,
             int attempts,
-            @Nullable Fault fault) {}
+            @Nullable Fault fault) {
+        Kept(Slot.Id id, State state, Duration after, int attempts, @Nullable Fault fault) {
+            this(id, state, after, null, attempts, fault);
+        }
+    }
 
     /** Why a message was given up. */
     enum Cause {

@@ -45,7 +45,7 @@ final class LaneRun {
     void watch() {
         Thread hanging = thread;
         Slot slot = lane.sending().inHand();
-        if (hanging == null || slot == null || draining || isYoung(slot)) {
+        if (hanging == null || slot == null || isYoung(slot)) {
             return;
         }
         hung.removeIf(each -> !each.isAlive());
@@ -117,15 +117,19 @@ final class LaneRun {
     long deliverAll() {
         long accepted = 0;
         long deadline = System.nanoTime() + settings.stopGrace().toNanos();
-        while (true) {
+        boolean more = true;
+        while (more) {
             long progress = lane.step(false);
             accepted += progress;
-            if (progress == 0 && lane.inFlight() == 0 && lane.restNanos() > 0 || System.nanoTime() > deadline) {
-                break;
-            }
-            if (lane.inFlight() > 0) {
+            boolean waiting = lane.inFlight() > 0 || lane.awaitsQuiet();
+            if (waiting) {
                 await(1_000_000);
+            } else if (progress == 0 && lane.restNanos() > 0) {
+                // What is written may let others go: those behind it, or what comes after a replay.
+                lane.settle();
+                more = lane.restNanos() == 0;
             }
+            more &= System.nanoTime() - deadline < 0;
         }
         lane.settle();
         return accepted;

@@ -20,15 +20,17 @@ import org.jspecify.annotations.Nullable;
 final class LaneSends {
     private final Sink sink;
     private final Signal signal;
+    private final Suspects suspects;
     private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
     private final Deque<Flight> flights = new ArrayDeque<>();
     private final AtomicReference<@Nullable Slot> inHand = new AtomicReference<>();
     private int inFlight;
     private boolean unflushed;
 
-    LaneSends(Sink sink, Signal signal) {
+    LaneSends(Sink sink, Signal signal, Suspects suspects) {
         this.sink = sink;
         this.signal = signal;
+        this.suspects = suspects;
     }
 
     /** What the sink says of one flight of a message. */
@@ -53,6 +55,7 @@ final class LaneSends {
     @Nullable
     Outcome send(Slot slot, Envelope envelope, boolean probe) {
         slot.fly(System.nanoTime(), probe);
+        suspects.fly();
         inHand.set(slot);
         CompletionStage<Outcome> stage;
         Outcome outcome = null;
@@ -69,9 +72,14 @@ final class LaneSends {
         if (outcome != null) {
             // An interrupt that a handler left behind is its own; a relay that wants its lanes to end has told them.
             Thread.interrupted();
+            suspects.land(1);
             return outcome;
         }
-        return stage == Outcomes.ACCEPTED_STAGE ? Outcomes.ACCEPTED : await(slot, stage);
+        if (stage == Outcomes.ACCEPTED_STAGE) {
+            suspects.land(1);
+            return Outcomes.ACCEPTED;
+        }
+        return await(slot, stage);
     }
 
     private @Nullable Outcome await(Slot slot, CompletionStage<Outcome> stage) {
@@ -91,7 +99,7 @@ final class LaneSends {
     Answer poll() {
         for (Answer answer = answers.poll(); answer != null; answer = answers.poll()) {
             if (new Flight(answer.slot(), answer.flight()).isUp()) {
-                inFlight--;
+                landed();
                 return answer;
             }
         }
@@ -107,7 +115,7 @@ final class LaneSends {
                 if (now - first.slot().sentNanos() < deadline.toNanos()) {
                     break;
                 }
-                inFlight--;
+                landed();
                 expired.add(first.slot());
             }
             flights.removeFirst();
@@ -119,6 +127,17 @@ final class LaneSends {
     long restNanos(Duration deadline, long now) {
         Flight first = flights.peekFirst();
         return first == null ? Long.MAX_VALUE : Math.max(first.slot().sentNanos() + deadline.toNanos() - now, 0);
+    }
+
+    private void landed() {
+        inFlight--;
+        suspects.land(1);
+    }
+
+    /** Nobody waits for answers any more. */
+    void leave() {
+        suspects.land(inFlight);
+        inFlight = 0;
     }
 
     int inFlight() {
@@ -143,7 +162,11 @@ final class LaneSends {
 
     /** Takes the lane from a thread that is still handing over this message; false if it has come back. For any thread. */
     boolean wrest(Slot slot) {
-        return inHand.compareAndSet(slot, null);
+        boolean wrested = inHand.compareAndSet(slot, null);
+        if (wrested) {
+            suspects.land(1);
+        }
+        return wrested;
     }
 
     private static Outcome answered(@Nullable Outcome outcome) {

@@ -22,12 +22,6 @@ import org.jspecify.annotations.Nullable;
  * For the lane's thread; {@link #settled} may be read by others.
  */
 final class LaneStore {
-    /** How many parked messages of one key are released at once. */
-    private static final int RUN_MAX = 100;
-
-    /** How often a message must have ended with its relay before it can be buried for that: the last time it was alone. */
-    private static final int CRASHES_MIN = 2;
-
     private final Subscription subscription;
     private final RelayTable.Held held;
     private final String timeline;
@@ -82,7 +76,7 @@ final class LaneStore {
 
     /** Takes up what an earlier relay left: attempts that ended with it, messages it could not read. */
     Begun begin() {
-        return database.transact(tx -> {
+        return database.transactPromptly(tx -> {
             long position = lock(tx).position();
             RelayTable.Plan plan = lanes.plan(tx, held);
             recorded = plan.recorded();
@@ -90,7 +84,7 @@ final class LaneStore {
             rescue(tx, keys);
             if (subscription.order() == Order.KEY && !keys.isEmpty()) {
                 deliveries.parkBehind(tx, held.subscription(), keys);
-                deliveries.promote(tx, held.subscription(), keys, RUN_MAX);
+                deliveries.promote(tx, held.subscription(), keys);
             }
             List<Integer> blocked = subscription.order() == Order.KEY ? deliveries.blockedKeys(tx, held) : List.of();
             return new Begun(plan, blocked, deliveries.knownBeyond(tx, held, position, plan));
@@ -107,7 +101,8 @@ final class LaneStore {
             keys.add(id.keyHash());
             record.tried.add(
                     new LaneRecord.Tried(id.position(), past.attempts(), each.took(), each.node(), "crashed", fault));
-            boolean over = past.crashes() >= CRASHES_MIN
+            // Alone, else it may have been another one that ended the process.
+            boolean over = each.alone()
                     && subscription.retry().decide(fault, past.attempts(), null) instanceof Decision.GiveUp;
             if (over) {
                 record.buried.add(new LaneRecord.Buried(id, LaneRecord.Cause.CRASHED, past.attempts(), fault));
@@ -118,7 +113,9 @@ final class LaneStore {
 
     /** Counts attempts among the deliveries that would else be counted nowhere: the position can pass them, and a crash is noticed. */
     void note(List<Slot> slots) {
-        database.transact(tx -> {
+        // Before it is tried: if the answer is lost, they may have rows or not.
+        slots.forEach(Slot::noting);
+        database.transactPromptly(tx -> {
             lock(tx);
             deliveries.beginSending(tx, held, node, slots);
             return true;
@@ -131,13 +128,13 @@ final class LaneStore {
         return database.run(tx -> deliveries.nextDue(tx, held));
     }
 
-    /** Begins attempts of what is due, and of one suspect if that is allowed. */
+    /** Begins attempts of what is due, and of some suspects if that is allowed. */
     List<DeliveryTable.Row> claim(int limit, long bytesMax, boolean suspect) {
-        return database.transact(tx -> {
+        return database.transactPromptly(tx -> {
             lock(tx);
             List<DeliveryTable.Row> rows = new ArrayList<>(deliveries.claim(tx, held, node, limit, bytesMax));
             if (suspect) {
-                deliveries.claimSuspect(tx, held, node).ifPresent(rows::add);
+                rows.addAll(deliveries.claimSuspects(tx, held, node));
             }
             return rows;
         });
@@ -145,7 +142,7 @@ final class LaneStore {
 
     /** Takes back claims that this lane does not know of, because their answer was lost: no such attempt is made. */
     void unclaim(Set<Long> inHand) {
-        database.transact(tx -> {
+        database.transactPromptly(tx -> {
             lock(tx);
             deliveries.unclaim(tx, held, inHand);
             return true;
@@ -182,7 +179,7 @@ final class LaneStore {
         Sealed writing = Objects.requireNonNull(sealed, "nothing was sealed");
         // Remembered before it is tried: if the answer is lost, the lane may be at either.
         attempted = writing.position();
-        Written written = database.transact(tx -> {
+        Written written = database.transactPromptly(tx -> {
             RelayTable.Locked lane = lock(tx);
             int promoted = 0;
             // The commit of the last try may have come through without an answer.
@@ -202,7 +199,7 @@ final class LaneStore {
 
     /** The replay is over: the lane goes on where it was before. */
     void endReplay(long resumeAt) {
-        database.transact(tx -> {
+        database.transactPromptly(tx -> {
             lock(tx);
             return lanes.endReplay(tx, held);
         });
@@ -289,7 +286,7 @@ final class LaneStore {
             return 0;
         }
         deliveries.parkBehind(tx, held.subscription(), keys);
-        return deliveries.promote(tx, held.subscription(), keys, RUN_MAX);
+        return deliveries.promote(tx, held.subscription(), keys);
     }
 
     private List<Integer> stillBlocked(Connection tx, Set<Integer> keys) {

@@ -148,6 +148,7 @@ final class Lanes {
                 accepted += entry.getValue().deliverAll();
             } catch (LostLeaseException e) {
                 LOG.warn(e.getMessage());
+                entry.getValue().lane().leave();
                 running.remove(entry.getKey());
                 telemetry.laneReleased(
                         entry.getKey().subscription(), entry.getKey().lane(), true);
@@ -237,6 +238,7 @@ final class Lanes {
             }
             run.abandon();
             if (!threaded) {
+                run.lane().leave();
                 ended(place, true);
             }
         });

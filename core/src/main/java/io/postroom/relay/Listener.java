@@ -5,7 +5,6 @@ import io.postroom.postgres.Session;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
@@ -14,10 +13,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears from other relays that the journal has moved, so that an idle relay need not poll often.
+ * Hears from other relays that the journal has moved, so that an idle relay need not poll often, and from operators that there is
+ * something to do.
  *
- * <p>Only while there are other relays; then it keeps one connection of its own. Notifications are hints: polling goes on, and a
- * pooler that swallows them costs latency, nothing else.
+ * <p>Keeps one connection of its own. Notifications are hints: polling goes on, and a pooler that swallows them costs latency,
+ * nothing else.
  */
 final class Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
@@ -32,16 +32,15 @@ final class Listener {
 
     private final Database database;
     private final RelaySettings settings;
-    private final BooleanSupplier hasOthers;
     private final Consumer<String> heard;
     private final Signal signal = new Signal();
     private volatile boolean stopped;
+    private volatile @Nullable Connection listening;
     private @Nullable Thread thread;
 
-    Listener(Database database, RelaySettings settings, BooleanSupplier hasOthers, Consumer<String> heard) {
+    Listener(Database database, RelaySettings settings, Consumer<String> heard) {
         this.database = database;
         this.settings = settings;
-        this.hasOthers = hasOthers;
         this.heard = heard;
     }
 
@@ -57,15 +56,26 @@ final class Listener {
     void stop() {
         stopped = true;
         signal.raise();
+        hangUp();
         Threads.join(thread, settings.stopGrace());
     }
 
-    /** Ends when stopped; without others, or without a database, it looks again at the next beat. */
+    /** Ends a wait for notifications: the connection is of no use to anybody else. */
+    private void hangUp() {
+        Connection connection = listening;
+        try {
+            if (connection != null) {
+                connection.abort(Runnable::run);
+            }
+        } catch (SQLException | RuntimeException e) {
+            LOG.debug("relay {} could not hang up; it waits for its next notification", settings.name(), e);
+        }
+    }
+
+    /** Ends when stopped; without a database it tries again at the next beat. */
     private void run() {
         while (!stopped) {
-            if (hasOthers.getAsBoolean()) {
-                listen();
-            }
+            listen();
             try {
                 signal.await(settings.heartbeat().toNanos());
             } catch (InterruptedException e) {
@@ -77,11 +87,12 @@ final class Listener {
     private void listen() {
         try (Session opened = database.open(Database.ANSWER_WITHIN)) {
             Connection connection = opened.connection();
+            listening = connection;
             try (Statement statement = connection.createStatement()) {
                 statement.execute("listen \"" + channel(database) + '"');
             }
             PGConnection session = connection.unwrap(PGConnection.class);
-            while (!stopped && hasOthers.getAsBoolean()) {
+            while (!stopped) {
                 for (PGNotification notification : session.getNotifications(WAIT_MILLIS)) {
                     heard.accept(notification.getParameter());
                 }
@@ -91,6 +102,8 @@ final class Listener {
             }
         } catch (SQLException | RuntimeException e) {
             LOG.debug("relay {} stopped listening; polling goes on", settings.name(), e);
+        } finally {
+            listening = null;
         }
     }
 }

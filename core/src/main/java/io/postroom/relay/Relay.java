@@ -71,7 +71,7 @@ public final class Relay implements AutoCloseable {
                 new Suspects());
         this.lanes = new Lanes(id, targets, surroundings);
         this.stamper = new Stamper(journal, settings, this::moved);
-        this.listener = new Listener(database, settings, lanes::hasOthers, this::heard);
+        this.listener = new Listener(database, settings, this::heard);
     }
 
     /** What a subscription is delivered to. */
@@ -199,8 +199,8 @@ public final class Relay implements AutoCloseable {
                         "could not make subscription " + subscription.name() + ": it is to begin after position "
                                 + position + ", the journal ends at " + head.position() + "; begin there or earlier");
             }
-            database.transact(tx -> {
-                RelayTable.Stored stored = table.subscribe(tx, subscription);
+            database.transactPromptly(tx -> {
+                RelayTable.Stored stored = table.subscribe(tx, subscription, position);
                 // Rolls back: a relay that is refused changes nothing.
                 requireSame(stored, subscription);
                 return table.openLanes(tx, subscription.name(), stored.lanes(), position);

@@ -35,6 +35,9 @@ record RelaySettings(
     /** How often a lane asks whether it may send a message that a relay may have died of. */
     static final Duration SUSPECT_PAUSE = Duration.ofMillis(50);
 
+    /** How often lanes ask whether the one message that is sent alone has come through. */
+    static final Duration QUIET_PAUSE = Duration.ofMillis(5);
+
     /** How much later than the probe a message goes that was given no answer: another one is to be the probe. */
     static final Duration STAND_ASIDE = Duration.ofSeconds(1);
 
@@ -44,6 +47,10 @@ record RelaySettings(
     /** A third of the lease: two beats may be missed before anybody takes over. */
     Duration heartbeat() {
         return lease.dividedBy(3);
+    }
+
+    long heartbeatNanos() {
+        return lease.toNanos() / 3;
     }
 
     /** After this time without a renewal the relay itself stops sending; the rest of the lease is margin. */

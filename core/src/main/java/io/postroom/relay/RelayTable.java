@@ -107,7 +107,7 @@ final class RelayTable {
         }
     }
 
-    Stored subscribe(Connection tx, Subscription subscription) {
+    Stored subscribe(Connection tx, Subscription subscription, long beganAfter) {
         Filter filter = subscription.filter();
         return subscribe
                 .on(tx)
@@ -119,6 +119,7 @@ final class RelayTable {
                 .set("tenants", filter.tenantsOrNull())
                 .set("on_burial", subscription.onBurial().word())
                 .set("retry", subscription.retry().describe())
+                .set("began_after", beganAfter)
                 .one(row -> new Stored(row.getInt(1), row.getString(2)));
     }
 

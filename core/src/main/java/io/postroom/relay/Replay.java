@@ -13,13 +13,17 @@ final class Replay {
     private final long to;
     private final long resumeAt;
     private final double perNano;
-    private final long beganNanos = System.nanoTime();
-    private long taken;
+    /** What may be read at once after a pause: a second's worth, or one message. */
+    private final double most;
+
+    private double allowance = 1;
+    private long atNanos = System.nanoTime();
 
     private Replay(long to, long resumeAt, double perNano) {
         this.to = to;
         this.resumeAt = resumeAt;
         this.perNano = perNano;
+        this.most = Math.max(1, perNano * NANOS);
     }
 
     static @Nullable Replay of(RelayTable.Plan plan) {
@@ -42,20 +46,29 @@ final class Replay {
 
     /** How many messages may be read now, of as many as there is room for. */
     int allowed(int room, long nowNanos) {
-        double earned = (nowNanos - beganNanos) * perNano + 1 - taken;
-        return (int) Math.max(0, Math.min(room, Math.floor(earned)));
+        if (Double.isInfinite(perNano)) {
+            return room;
+        }
+        // After a pause it does not make up for lost time.
+        allowance = Math.min(most, allowance + (nowNanos - atNanos) * perNano);
+        atNanos = nowNanos;
+        return (int) Math.min(room, Math.max(0, Math.floor(allowance)));
     }
 
     void took(int messages) {
-        taken += messages;
+        allowance -= messages;
     }
 
     /** How long until the next message may be read. */
     long restNanos(long nowNanos) {
-        return allowed(1, nowNanos) > 0 ? 0 : (long) Math.ceil((taken - (nowNanos - beganNanos) * perNano) / perNano);
+        return allowed(1, nowNanos) > 0 ? 0 : (long) Math.ceil((1 - allowance) / perNano);
     }
 
     Message marked(Message message) {
+        return marked(message, to);
+    }
+
+    static Message marked(Message message, long to) {
         return message.withHeader(HEADER, Long.toString(to));
     }
 }

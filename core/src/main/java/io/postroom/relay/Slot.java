@@ -34,6 +34,7 @@ final class Slot {
     private final Past past;
     private final boolean claimed;
     private boolean recorded;
+    private boolean perhapsRecorded;
     private int attempt;
     private @Nullable Envelope envelope;
     private State state = State.READY;
@@ -85,9 +86,9 @@ final class Slot {
         return claimed;
     }
 
-    /** Whether it has a row among the deliveries. */
+    /** Whether it has a row among the deliveries, or may have one. */
     boolean isRecorded() {
-        return recorded;
+        return recorded || perhapsRecorded;
     }
 
     /** The number of this attempt, or of the last one. */
@@ -101,12 +102,17 @@ final class Slot {
         envelope = new Envelope(id.position(), envelope().message(), attempt);
     }
 
+    /** It is about to get a row. */
+    void noting() {
+        perhapsRecorded = true;
+    }
+
     /** It has a row now, in which this attempt is counted. */
     void noted() {
         recorded = true;
     }
 
-    /** Whether the lane's position may pass it: whatever happens now, it is not forgotten. */
+    /** Whether the lane's position may pass it: it is done or surely has a row, so that it is not forgotten. */
     boolean isPassable() {
         return recorded || state == State.DONE;
     }

@@ -33,6 +33,13 @@ final class Window {
         bytes += weight(slot);
     }
 
+    /** Goes on somewhere else. Messages that were passed may still be on their way, and take their room. */
+    void moveTo(long position) {
+        slots.clear();
+        settled = position;
+        readTo = position;
+    }
+
     /** The slot's message has left memory. */
     void done(Slot slot) {
         bytes -= weight(slot);

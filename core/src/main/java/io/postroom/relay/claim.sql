@@ -17,4 +17,4 @@ update /*schema*/delivery as d
 set state = 'sending', due_at = null, attempts = d.attempts + 1, sending_since = clock_timestamp(), sending_by = :node
 where d.subscription = :subscription and d.position = any (array(select position from bounded where before < :bytes_max))
 returning d.position, d.key_hash, d.seq, d.outbox_day, d.bytes, d.dead_letter, d.attempts, d.crashes, d.error_class,
-          d.position = any (array(select position from bounded where state = 'scheduled')) as scheduled
+          d.position = any (array(select position from bounded where state = 'scheduled')) as scheduled, d.replay_to, d.alone

@@ -1,9 +1,11 @@
 package io.postroom.subscription;
 
+import io.postroom.delivery.Promotion;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import io.postroom.retry.Fault;
 import java.sql.Connection;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -18,7 +20,7 @@ final class DeliveryTable {
     private final Sql discard;
     private final Sql resolveOpen;
     private final Sql forget;
-    private final Sql promote;
+    private final Promotion promotion;
 
     DeliveryTable(Schema schema) {
         find = schema.sql(DeliveryTable.class, "find_delivery.sql");
@@ -28,7 +30,7 @@ final class DeliveryTable {
         discard = schema.sql(DeliveryTable.class, "discard.sql");
         resolveOpen = schema.sql(DeliveryTable.class, "resolve_open.sql");
         forget = schema.sql(DeliveryTable.class, "forget_delivery.sql");
-        promote = schema.sql(DeliveryTable.class, "promote.sql");
+        promotion = new Promotion(schema);
     }
 
     /** A delivery, and whether some relay may be sending it. */
@@ -108,11 +110,7 @@ final class DeliveryTable {
         forget.on(tx).set("name", name).set("position", position).update();
     }
 
-    int promote(Connection tx, String name, int keyHash, int run) {
-        return promote.on(tx)
-                .set("name", name)
-                .set("key_hash", keyHash)
-                .set("run", run)
-                .update();
+    int promote(Connection tx, String name, int keyHash) {
+        return promotion.promote(tx, name, List.of(keyHash));
     }
 }

@@ -1,6 +1,5 @@
 package io.postroom.subscription;
 
-import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
 
@@ -11,14 +10,21 @@ final class LaneCounter {
 
     private LaneCounter() {}
 
-    /** The moves with how many messages each skips or replays; without, where there are too many to count. */
-    static List<LaneMove> counted(LaneTable table, Connection tx, int lanes, List<LaneMove> moves) {
+    /**
+     * The moves with how many messages each skips or replays; without, where there are too many to count. Not under locks: it may take
+     * a second or two, and relays would wait.
+     */
+    static List<LaneMove> counted(Acts acts, LaneTable table, String name, List<LaneMove> moves) {
         long first = moves.stream().mapToLong(LaneMove::after).min().orElse(0);
         long last = moves.stream().mapToLong(LaneMove::upTo).max().orElse(0);
         if (moves.isEmpty() || last - first > POSITIONS_MAX) {
             return moves;
         }
-        Map<Integer, Long> counts = table.countEntries(tx, lanes, moves);
+        Map<Integer, Long> counts = acts.database().run(tx -> {
+            int lanes =
+                    acts.table().find(tx, name).map(SubscriptionState::lanes).orElse(1);
+            return table.countEntries(tx, lanes, moves);
+        });
         return moves.stream()
                 .map(move -> move.counted(counts.getOrDefault(move.lane(), 0L)))
                 .toList();

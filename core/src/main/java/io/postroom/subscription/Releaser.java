@@ -10,9 +10,6 @@ import java.util.UUID;
 
 /** Frees keys: skips a message that waits, or ends the hold of one that was buried. */
 final class Releaser {
-    /** How many parked messages of a key are released at once. */
-    private static final int RUN_MAX = 100;
-
     private final Acts acts;
     private final LaneTable lanes;
     private final DeliveryTable deliveries;
@@ -58,7 +55,7 @@ final class Releaser {
         Fault fault = Fault.of("skipped", "skipped by " + act.actor() + ": " + act.reason());
         long[] letters = deliveries.discard(tx, name, new long[] {position}, act.actor(), fault);
         deliveries.forget(tx, name, position);
-        int released = subscription.ordered() ? deliveries.promote(tx, name, row.keyHash(), RUN_MAX) : 0;
+        int released = subscription.ordered() ? deliveries.promote(tx, name, row.keyHash()) : 0;
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("position", position);
         if (letters.length > 0) {
@@ -106,7 +103,7 @@ final class Releaser {
                 return new ReleasedKey(held.aggregateType(), held.aggregateId(), 0, true);
             }
             deliveries.forget(tx, name, held.position());
-            int released = deliveries.promote(tx, name, held.keyHash(), RUN_MAX);
+            int released = deliveries.promote(tx, name, held.keyHash());
             acts.record(
                     tx,
                     act,

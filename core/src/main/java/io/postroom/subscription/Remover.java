@@ -97,7 +97,9 @@ final class Remover {
             throw Acts.refused(
                     "has-copies",
                     attempt,
-                    "it has " + copies.size() + " copies, such as " + copies.get(0) + "; remove them first");
+                    copies.size() == 1
+                            ? "it has a copy, " + copies.get(0) + "; remove that first"
+                            : "it has " + copies.size() + " copies, such as " + copies.get(0) + "; remove them first");
         }
     }
 
@@ -106,8 +108,11 @@ final class Remover {
             throw Acts.refused(
                     "not-empty",
                     attempt,
-                    "it has " + plan.deliveriesTotal() + " deliveries and " + plan.deadLetters()
-                            + " open dead letters; deal with them, or have them discarded with the removal");
+                    "it has " + plan.deliveriesTotal() + (plan.deliveriesTotal() == 1 ? " delivery" : " deliveries")
+                            + " and "
+                            + plan.deadLetters()
+                            + (plan.deadLetters() == 1 ? " open dead letter" : " open dead letters")
+                            + "; deal with them, or have them discarded with the removal");
         }
     }
 

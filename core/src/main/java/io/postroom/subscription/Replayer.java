@@ -29,12 +29,10 @@ final class Replayer {
     private record Span(long after, long upTo) {}
 
     ReplayPlan plan(ReplayRequest request) {
-        Span span = span(request, Long.MAX_VALUE, attempt(request.name()));
-        return acts.transact(tx -> {
-            SubscriptionTable.Locked subscription = acts.lock(tx, request.name(), attempt(request.name()));
-            ReplayPlan plan = plan(tx, subscription, span, lanes.lock(tx, request.name()));
-            return counted(tx, subscription.lanes(), plan);
-        });
+        String name = request.name();
+        Span span = span(request, Long.MAX_VALUE, attempt(name));
+        return counted(
+                name, acts.transact(tx -> plan(tx, acts.lock(tx, name, attempt(name)), span, lanes.lock(tx, name))));
     }
 
     ReplayPlan replay(ReplayRequest request, Act act, Duration patience) {
@@ -56,7 +54,7 @@ final class Replayer {
         }
         ReplayPlan plan = plan(tx, subscription, span, locked);
         lanes.move(tx, name, plan.moves());
-        acts.table().setReplayRate(tx, name, request.rate());
+        acts.table().beginReplay(tx, name, request.rate(), plan.after(), plan.upTo());
         acts.record(tx, act, "replay", name, details(plan, request.rate(), LaneCounter.details(plan.moves())));
         return Optional.of(plan);
     }
@@ -103,11 +101,11 @@ final class Replayer {
         String attempt = attemptToCopy(request.name(), copy);
         requireName(copy, attempt);
         Span span = span(request, acts.upTo(Point.now(), attempt), attempt);
-        return acts.transact(tx -> {
+        return counted(request.name(), acts.transact(tx -> {
             SubscriptionTable.Locked subscription = acts.lock(tx, request.name(), attempt);
             requireNew(tx, copy, attempt);
-            return counted(tx, subscription.lanes(), planCopy(subscription, copy, span, attempt));
-        });
+            return planCopy(subscription, copy, span, attempt);
+        }));
     }
 
     ReplayPlan copy(ReplayRequest request, String copy, Act act) {
@@ -118,7 +116,7 @@ final class Replayer {
         return acts.transact(tx -> {
             SubscriptionTable.Locked subscription = acts.lock(tx, request.name(), attempt);
             ReplayPlan plan = planCopy(subscription, copy, span, attempt);
-            if (!acts.table().makeCopy(tx, request.name(), copy, request.rate())) {
+            if (!acts.table().makeCopy(tx, request.name(), copy, request.rate(), span.after())) {
                 throw taken(copy, attempt);
             }
             lanes.open(tx, copy, subscription.lanes(), span.after(), span.upTo());
@@ -141,8 +139,8 @@ final class Replayer {
         return new ReplayPlan(copy, span.after(), span.upTo(), moves, List.of());
     }
 
-    private ReplayPlan counted(Connection tx, int count, ReplayPlan plan) {
-        List<LaneMove> moves = LaneCounter.counted(lanes, tx, count, plan.moves());
+    private ReplayPlan counted(String name, ReplayPlan plan) {
+        List<LaneMove> moves = LaneCounter.counted(acts, lanes, name, plan.moves());
         return new ReplayPlan(plan.name(), plan.after(), plan.upTo(), moves, plan.leftAlone());
     }
 

@@ -22,11 +22,8 @@ final class Skipper {
     SkipPlan plan(String name, Point to) {
         String attempt = attempt(name);
         long position = acts.before(to, attempt);
-        return acts.transact(tx -> {
-            SubscriptionTable.Locked subscription = acts.lock(tx, name, attempt);
-            List<LaneMove> moves = moves(position, subscription, lanes.lock(tx, name));
-            return new SkipPlan(name, position, LaneCounter.counted(lanes, tx, subscription.lanes(), moves));
-        });
+        List<LaneMove> moves = acts.transact(tx -> moves(position, acts.lock(tx, name, attempt), lanes.lock(tx, name)));
+        return new SkipPlan(name, position, LaneCounter.counted(acts, lanes, name, moves));
     }
 
     SkipPlan skip(String name, Point to, Act act, Duration patience) {

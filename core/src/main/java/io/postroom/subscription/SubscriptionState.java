@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
  * counts positions from there to the journal's end, or to the end of a copy.
  *
  * @param lanesWanted a number of lanes that was asked for and not made yet
+ * @param unavailableSince since when a live relay finds that its destination takes nothing; null while all flows
+ * @param heldKeys how many keys wait because one of their messages was buried, counted up to {@link Subscriptions#COUNT_MAX}
+ * @param deadLetters how many dead letters of it are open, counted up to the same
  * @param catchUpTo where its lanes were before their number changed, as long as they are not beyond; null if that is over
  * @param lanesReplaying how many of its lanes replay at the moment
  * @param isDone whether it is a copy that has delivered all it was made for
@@ -32,6 +35,9 @@ public record SubscriptionState(
         long lagMessages,
         Duration lag,
         @Nullable Pause pause,
+        @Nullable Instant unavailableSince,
+        long heldKeys,
+        long deadLetters,
         @Nullable Long catchUpTo,
         @Nullable String copyOf,
         int lanesReplaying,

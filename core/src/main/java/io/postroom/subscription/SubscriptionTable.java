@@ -1,5 +1,6 @@
 package io.postroom.subscription;
 
+import io.postroom.postgres.Call;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Array;
@@ -36,7 +37,7 @@ final class SubscriptionTable {
     private final Sql askToDrain;
     private final Sql endDrain;
     private final Sql makeCopy;
-    private final Sql setReplayRate;
+    private final Sql beginReplay;
     private final Sql remove;
     private final Sql wake;
     private final Sql clock;
@@ -61,7 +62,7 @@ final class SubscriptionTable {
         askToDrain = schema.sql(SubscriptionTable.class, "ask_to_drain.sql");
         endDrain = schema.sql(SubscriptionTable.class, "end_drain.sql");
         makeCopy = schema.sql(SubscriptionTable.class, "make_copy.sql");
-        setReplayRate = schema.sql(SubscriptionTable.class, "set_replay_rate.sql");
+        beginReplay = schema.sql(SubscriptionTable.class, "begin_replay.sql");
         remove = schema.sql(SubscriptionTable.class, "remove.sql");
         wake = schema.sql(SubscriptionTable.class, "wake.sql");
         clock = schema.sql(SubscriptionTable.class, "clock.sql");
@@ -81,11 +82,15 @@ final class SubscriptionTable {
     record LiveRelay(String name, Duration lease) {}
 
     List<SubscriptionState> list(Connection tx) {
-        return list.on(tx).set("name", (String) null).list(SubscriptionTable::state);
+        return list(tx, null).list(SubscriptionTable::state);
     }
 
     Optional<SubscriptionState> find(Connection tx, String name) {
-        return list.on(tx).set("name", name).first(SubscriptionTable::state);
+        return list(tx, name).first(SubscriptionTable::state);
+    }
+
+    private Call list(Connection tx, @Nullable String name) {
+        return list.on(tx).set("name", name).set("count_max", Subscriptions.COUNT_MAX);
     }
 
     /** The lanes of one subscription, or of all. */
@@ -186,17 +191,24 @@ final class SubscriptionTable {
     }
 
     /** Returns whether there was no subscription of the copy's name. */
-    boolean makeCopy(Connection tx, String name, String copy, @Nullable Double rate) {
+    boolean makeCopy(Connection tx, String name, String copy, @Nullable Double rate, long beganAfter) {
         return makeCopy.on(tx)
                         .set("name", name)
                         .set("copy", copy)
                         .set("rate", text(rate))
+                        .set("began_after", beganAfter)
                         .update()
                 == 1;
     }
 
-    void setReplayRate(Connection tx, String name, @Nullable Double rate) {
-        setReplayRate.on(tx).set("name", name).set("rate", text(rate)).update();
+    void beginReplay(Connection tx, String name, @Nullable Double rate, long after, long upTo) {
+        beginReplay
+                .on(tx)
+                .set("name", name)
+                .set("rate", text(rate))
+                .set("after", after)
+                .set("up_to", upTo)
+                .update();
     }
 
     void remove(Connection tx, String name) {
@@ -244,6 +256,9 @@ final class SubscriptionTable {
                 row.getLong("lag_messages"),
                 seconds(row.getDouble("lag_seconds")),
                 pause(row),
+                timeOrNull(row, "unavailable_since"),
+                row.getLong("held_keys"),
+                row.getLong("dead_letters"),
                 greatest(row.getArray("former_positions")),
                 row.getString("copy_of"),
                 row.getInt("replaying"),
@@ -252,7 +267,6 @@ final class SubscriptionTable {
     }
 
     private static LaneState lane(ResultSet row) throws SQLException {
-        OffsetDateTime leasedUntil = row.getObject("leased_until", OffsetDateTime.class);
         return new LaneState(
                 row.getString("subscription"),
                 row.getInt("lane"),
@@ -261,7 +275,7 @@ final class SubscriptionTable {
                 seconds(row.getDouble("lag_seconds")),
                 row.getObject("owner", UUID.class),
                 row.getString("owner_name"),
-                leasedUntil == null ? null : leasedUntil.toInstant(),
+                timeOrNull(row, "leased_until"),
                 seconds(row.getDouble("lease_seconds")),
                 row.getLong("fence"),
                 row.getObject("replay_to", Long.class),
@@ -275,6 +289,11 @@ final class SubscriptionTable {
 
     private static Instant time(ResultSet row, String column) throws SQLException {
         return row.getObject(column, OffsetDateTime.class).toInstant();
+    }
+
+    private static @Nullable Instant timeOrNull(ResultSet row, String column) throws SQLException {
+        OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+        return time == null ? null : time.toInstant();
     }
 
     private static Duration seconds(double seconds) {

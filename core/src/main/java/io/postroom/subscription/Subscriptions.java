@@ -26,8 +26,8 @@ public final class Subscriptions {
     /** How long acts wait for relays to give their lanes back unless told otherwise. */
     public static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** What is parked behind a held key is counted up to this. */
-    public static final int PARKED_COUNT_MAX = 10_000;
+    /** What is parked behind a held key is counted up to this, and so is what a list tells of each subscription. */
+    public static final int COUNT_MAX = 10_000;
 
     private final Acts acts;
     private final SubscriptionTable table;
@@ -99,7 +99,7 @@ public final class Subscriptions {
                     "page-invalid", attempt, "the page is " + limit + " keys, the range is 1 to " + PAGE_MAX);
         }
         return acts.database().run(tx -> {
-            List<HeldKey> keys = table.heldKeys(tx, name, after, limit, PARKED_COUNT_MAX);
+            List<HeldKey> keys = table.heldKeys(tx, name, after, limit, COUNT_MAX);
             if (keys.isEmpty() && table.find(tx, name).isEmpty()) {
                 throw acts.unknown(tx, name, attempt);
             }

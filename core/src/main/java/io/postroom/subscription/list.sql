@@ -1,6 +1,6 @@
 -- Every subscription with how far its slowest lane is, how far behind, and what operators have asked of it.
---   :name text?, one subscription only
--- A copy ends at a position; it is behind that, not the journal's end.
+--   :name text?, one subscription only   :count_max int, held keys and dead letters are counted no further
+-- A copy ends at a position; it is behind that, not the journal's end. Index: delivery_held, dead_letter_open.
 select s.name, s.lanes, s.lanes_wanted, s.ordering, s.aggregate_types, s.event_types, s.tenants, s.on_burial, s.retry, s.created_at,
        s.paused_at, s.paused_by, s.pause_reason, s.copy_of, s.replay_rate, s.former_positions,
        coalesce(l.position, 0) as position,
@@ -8,6 +8,25 @@ select s.name, s.lanes, s.lanes_wanted, s.ordering, s.aggregate_types, s.event_t
        case when s.copy_of is not null and coalesce(l.position >= l.last, true) then 0
             else coalesce(extract(epoch from clock_timestamp() - waiting.at), 0)
        end::double precision as lag_seconds,
+       (
+           select min(c.opened_at)
+           from /*schema*/circuit as c
+           join /*schema*/relay as r on r.id = c.relay and r.leased_until > clock_timestamp()
+           where c.subscription = s.name
+       ) as unavailable_since,
+       (
+           select count(*)
+           from (select from /*schema*/delivery as v where v.subscription = s.name and v.state = 'held' limit :count_max) as held
+       ) as held_keys,
+       (
+           select count(*)
+           from (
+               select
+               from /*schema*/dead_letter as d
+               where d.source = 'subscription' and d.owner = s.name and d.resolution is null
+               limit :count_max
+           ) as letter
+       ) as dead_letters,
        coalesce(l.leased, 0) as leased, coalesce(l.replaying, 0) as replaying,
        s.copy_of is not null and coalesce(l.replaying, 0) = 0
        and not exists (select from /*schema*/delivery as d where d.subscription = s.name) as done

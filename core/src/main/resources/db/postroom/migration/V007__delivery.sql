@@ -4,6 +4,8 @@
 alter table /*schema*/subscription
     -- What becomes of a key whose message was buried: it goes on, or is held until an operator decides.
     add column on_burial        text not null default 'continue',
+    -- What was there when it began is not sent to it, but by a replay.
+    add column began_after      bigint not null default 0,
     -- What relays say they do, for whoever looks.
     add column retry            text not null default 'quick',
     add column paused_at        timestamptz,
@@ -43,6 +45,8 @@ create table /*schema*/delivery (
     outbox_day    date        not null,
     bytes         integer     not null,
     dead_letter   bigint      references /*schema*/dead_letter (id),
+    -- It was read by a replay that ends there: whenever it is sent, its receiver is told so.
+    replay_to     bigint,
     -- scheduled   not before due_at; holds up nobody
     -- waiting     to be sent at due_at; the later ones of its key wait behind it
     -- parked      behind an earlier one of its key
@@ -53,8 +57,10 @@ create table /*schema*/delivery (
     due_at        timestamptz,
     -- Counted when an attempt begins.
     attempts      integer     not null default 0,
-    -- How many attempts ended with the relay; such a message is sent while no other such is on its way.
+    -- How many attempts ended with the relay. Such messages are sent a few at a time, in the end each alone.
     crashes       integer     not null default 0,
+    -- Whether nothing else was on its way during the last attempt.
+    alone         boolean     not null default false,
     sending_since timestamptz,
     sending_by    text,
     error_class   text,
@@ -67,11 +73,14 @@ create table /*schema*/delivery (
     constraint delivery_sending check ((state = 'sending') = (sending_since is not null and sending_by is not null)),
     constraint delivery_held check (state <> 'held' or dead_letter is not null)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
-create index delivery_due on /*schema*/delivery (subscription, lane, due_at, position) where due_at is not null;
+create index delivery_due on /*schema*/delivery (subscription, lane, due_at, position) where due_at is not null and crashes = 0;
+create index delivery_suspect on /*schema*/delivery (subscription, lane, crashes, due_at, position)
+    where due_at is not null and crashes > 0;
 create index delivery_key on /*schema*/delivery (subscription, key_hash, position);
 -- The few of a key that are not parked: many may be parked behind them.
 create index delivery_head on /*schema*/delivery (subscription, key_hash, position)
     where state in ('waiting', 'sending', 'held', 'unreadable');
+create index delivery_held on /*schema*/delivery (subscription, position) where state = 'held';
 create index delivery_sending on /*schema*/delivery (subscription, lane) where state in ('sending', 'unreadable');
 create index delivery_outbox_day on /*schema*/delivery (outbox_day);
 

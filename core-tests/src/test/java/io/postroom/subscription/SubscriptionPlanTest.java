@@ -1,0 +1,55 @@
+package io.postroom.subscription;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.postgres.Plan;
+import io.postroom.testkit.TestDatabase;
+import java.sql.SQLException;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** A hundred thousand deliveries that wait and as many open dead letters: a list of subscriptions counts no further than its limit. */
+class SubscriptionPlanTest {
+    private static final int MANY = 100_000;
+    private static final int COUNT_MAX = 1_000;
+
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void fill() {
+        database = TestDatabase.create();
+        database.execute(
+                "set synchronous_commit = off",
+                "insert into postroom.subscription (name, lanes) values ('billing', 4)",
+                """
+                insert into postroom.delivery (subscription, position, lane, key_hash, seq, outbox_day, bytes, state, due_at)
+                select 'billing', n, 0, n, n, current_date, 2, 'waiting', now() from generate_series(1, %d) as n""".formatted(MANY),
+                """
+                insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id, event_type,
+                    event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by)
+                select 'subscription', 'billing', n, n, gen_random_uuid(), 'order', 'o', 'OrderPaid', 1, '{}', now(), 'rejected', 1,
+                    'http.422', 'no', 'f00d', 'node-1'
+                from generate_series(1, %d) as n""".formatted(MANY),
+                "analyze");
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    @Test
+    void aListReadsNoMoreThanItCounts() throws SQLException {
+        Plan plan = Plan.explain(
+                database,
+                Plan.CUSTOM,
+                Subscriptions.class,
+                "list.sql",
+                List.of("name text", "count_max int"),
+                "null",
+                COUNT_MAX);
+        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(COUNT_MAX + 20);
+    }
+}
