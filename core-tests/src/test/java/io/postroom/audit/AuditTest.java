@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,8 @@ class AuditTest {
             audit.record(tx, "anna", "subscription pause", "subscription kept", "it is late", Map.of("lanes", 4));
             tx.commit();
         }
-        AuditEntry entry = audit.list("subscription kept", null, 10).get(0);
+        AuditEntry entry =
+                audit.list(AuditFilter.ofSubject("subscription kept"), null, 10).get(0);
         assertThat(entry.actor()).isEqualTo("anna");
         assertThat(entry.action()).isEqualTo("subscription pause");
         assertThat(entry.reason()).isEqualTo("it is late");
@@ -54,7 +56,8 @@ class AuditTest {
             audit.record(tx, "anna", "subscription pause", "subscription undone", "a slip", Map.of());
             tx.rollback();
         }
-        assertThat(audit.list("subscription undone", null, 10)).isEmpty();
+        assertThat(audit.list(AuditFilter.ofSubject("subscription undone"), null, 10))
+                .isEmpty();
     }
 
     @Test
@@ -67,18 +70,61 @@ class AuditTest {
         }
         List<String> seen = new ArrayList<>();
         Long before = null;
-        List<AuditEntry> page = audit.list("paged", null, 7);
+        List<AuditEntry> page = audit.list(AuditFilter.ofSubject("paged"), null, 7);
         while (!page.isEmpty()) {
             page.forEach(entry -> seen.add(entry.reason()));
             before = page.get(page.size() - 1).id();
-            page = audit.list("paged", before, 7);
+            page = audit.list(AuditFilter.ofSubject("paged"), before, 7);
         }
         assertThat(seen)
                 .hasSize(20)
                 .doesNotHaveDuplicates()
                 .startsWith("entry 24")
                 .endsWith("entry 1");
-        assertThat(audit.list(null, null, Audit.PAGE_MAX)).hasSizeGreaterThanOrEqualTo(25);
+        assertThat(audit.list(AuditFilter.ALL, null, Audit.PAGE_MAX)).hasSizeGreaterThanOrEqualTo(25);
+    }
+
+    @Test
+    void findsByWhatByWhomAndWhen() throws SQLException {
+        try (Connection tx = database.begin()) {
+            for (String actor : List.of("gina", "hugo")) {
+                audit.record(tx, actor, "filter on", "filtered a", "first", Map.of());
+                audit.record(tx, actor, "filter off", "filtered b", "second", Map.of());
+            }
+            tx.commit();
+        }
+        AuditFilter.Builder gina = AuditFilter.builder().actor("gina");
+        assertThat(audit.list(gina.build(), null, 10))
+                .extracting(AuditEntry::action)
+                .containsExactly("filter off", "filter on");
+        assertThat(audit.list(gina.action("filter on").build(), null, 10))
+                .extracting(AuditEntry::subject)
+                .containsExactly("filtered a");
+        assertThat(audit.list(gina.subject("filtered b").build(), null, 10)).isEmpty();
+        List<AuditEntry> all =
+                audit.list(AuditFilter.builder().action("filter on").build(), null, 10);
+        Instant last = all.get(0).at();
+        AuditFilter.Builder on = AuditFilter.builder().action("filter on");
+        assertThat(audit.list(on.from(last).build(), null, 10))
+                .extracting(AuditEntry::actor)
+                .containsExactly("hugo");
+        assertThat(audit.list(on.from(null).to(last).build(), null, 10))
+                .extracting(AuditEntry::actor)
+                .containsExactly("gina");
+        assertThat(audit.list(on.to(null).build(), all.get(0).id(), 10))
+                .extracting(AuditEntry::actor)
+                .containsExactly("gina");
+    }
+
+    @Test
+    void refusesAFilterThatCannotFit() {
+        Instant now = Instant.now();
+        assertThatThrownBy(
+                        () -> AuditFilter.builder().actor(" ").from(now).to(now).build())
+                .hasMessageContaining("actor is empty, the range is 1 to 200")
+                .hasMessageContaining("let it begin before it ends")
+                .extracting("code")
+                .isEqualTo("audit.filter-invalid");
     }
 
     static Stream<Arguments> badEntries() {
@@ -116,12 +162,14 @@ class AuditTest {
             audit.record(tx, "\ud83d\ude80".repeat(200), "fit it", "fits", longest, Map.of());
             tx.commit();
         }
-        assertThat(audit.list("fits", null, 1).get(0).reason()).isEqualTo(longest);
+        assertThat(audit.list(AuditFilter.ofSubject("fits"), null, 1).get(0).reason())
+                .isEqualTo(longest);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, 1001})
     void refusesPagesBeyondTheLimit(int limit) {
-        assertThatThrownBy(() -> audit.list(null, null, limit)).hasMessageContaining("the range is 1 to 1000");
+        assertThatThrownBy(() -> audit.list(AuditFilter.ALL, null, limit))
+                .hasMessageContaining("the range is 1 to 1000");
     }
 }

@@ -3,6 +3,7 @@ package io.postroom.deadletter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.delivery.DeliveryRedriver;
+import io.postroom.postgres.Plan;
 import io.postroom.postgres.Schema;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -27,6 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
 class DeadLetterPlanTest {
     private static final int LETTERS = 100_000;
     private static final int LATER = 50_000;
+    private static final int DISCARDED = 20;
 
     private static Graveyard yard;
 
@@ -39,6 +42,13 @@ class DeadLetterPlanTest {
         // Of the same keys, since the names are the same.
         long last = yard.publishMany("o", LATER);
         yard.settle("billing", last);
+        // As many that are resolved, and the few that were discarded are the oldest.
+        yard.bury("shipping", "j.position <= " + LETTERS);
+        yard.database.execute("""
+                update postroom.dead_letter
+                set resolution = case when position <= %d then 'discarded' else 'redriven' end, resolved_by = 'anna',
+                    resolved_at = timestamptz '2026-01-01Z' + make_interval(secs => position)
+                where owner = 'shipping'""".formatted(DISCARDED));
     }
 
     @AfterAll
@@ -124,6 +134,63 @@ class DeadLetterPlanTest {
         List<JsonNode> nodes =
                 explain(DeadLetters.class, "list.sql", Map.of(":before::bigint", "50000", ":limit", "100"));
         assertThat(nodes).allSatisfy(node -> assertThat(read(node)).isLessThanOrEqualTo(100));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "null",
+            value = {
+                "null, null, null, 120",
+                "null, discarded, null, 20",
+                "shipping, null, null, 120",
+                "shipping, null, 150000, 121",
+                "shipping, discarded, null, 20",
+                "billing, null, null, 0",
+                "billing, redriven, null, 0"
+            })
+    void aPageOfResolvedOnesReadsNoMoreThanItShows(String owner, String resolution, String before, long readMax)
+            throws SQLException {
+        yard.database.execute("analyze postroom.dead_letter");
+        List<String> parameters = List.of(
+                "owner text",
+                "event_types text[]",
+                "tenants text[]",
+                "aggregate_type text",
+                "aggregate_id text",
+                "error_class text",
+                "fingerprint text",
+                "cause text",
+                "ids bigint[]",
+                "buried_from timestamptz",
+                "buried_to timestamptz",
+                "resolution text",
+                "before bigint",
+                "limit int");
+        Plan plan = Plan.explain(
+                yard.database,
+                Plan.CUSTOM,
+                DeadLetters.class,
+                "list_resolved.sql",
+                parameters,
+                quoted(owner),
+                "null",
+                "null",
+                "null",
+                "null",
+                "null",
+                "null",
+                "null",
+                "null",
+                "null",
+                "null",
+                quoted(resolution),
+                before,
+                100);
+        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(readMax);
+    }
+
+    private static String quoted(String text) {
+        return text == null ? "null" : "'" + text + "'";
     }
 
     private static double read(JsonNode node) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
+import io.postroom.audit.AuditFilter;
 import io.postroom.postgres.Grants;
 import io.postroom.postgres.Schema;
 import io.postroom.testkit.TestDatabase;
@@ -80,7 +81,8 @@ class RedriveGrantsTest {
                     .id();
             assertThat(Postroom.on(relay).deadLetters().redrives().stepAll()).isEqualTo(35);
             assertThatThrownBy(() -> letters.redrives().cancel(third, "o", "r")).hasMessageContaining("done already");
-            assertThat(Postroom.on(operator).audit().list(null, null, 10)).hasSize(6);
+            assertThat(Postroom.on(operator).audit().list(AuditFilter.ALL, null, 10))
+                    .hasSize(6);
             assertThat(Postroom.on(reader).deadLetters().redrives().list(10)).hasSize(3);
             assertThat(Postroom.on(reader).deadLetters().groups(DeadLetterFilter.ALL, Set.of(GroupBy.ERROR), 10))
                     .isEmpty();

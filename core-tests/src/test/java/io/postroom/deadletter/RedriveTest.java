@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.PostroomException;
 import io.postroom.audit.AuditEntry;
+import io.postroom.audit.AuditFilter;
 import io.postroom.message.Message;
 import io.postroom.testkit.Messages;
 import java.sql.Connection;
@@ -20,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -236,6 +238,28 @@ class RedriveTest {
         assertThat(yard.redrives.step(id).letters()).isZero();
         assertThat(yard.count("delivery", "true")).isEqualTo(3);
         assertThat(yard.count("audit", "action = 'deadletter redrive'")).isOne();
+    }
+
+    @Test
+    void whatIsBuriedAfterThePlanIsNotMeant() {
+        bury(3);
+        RedrivePlan plan = yard.letters.plan(DeadLetterFilter.ofOwner("billing"));
+        yard.publishMany("late", 2);
+        yard.bury("billing", "o.aggregate_id like 'late%'");
+        Redrive asked = yard.redrives.request(yard.redriveOf("billing").build(), plan);
+        assertThat(asked.total()).isEqualTo(3);
+        assertThat(yard.stepToEnd(id(asked)).done()).isEqualTo(3);
+        assertThat(yard.count("dead_letter", "resolution is null and aggregate_id like 'late%'"))
+                .isEqualTo(2);
+        // What was resolved meanwhile is not counted either.
+        plan = yard.letters.plan(DeadLetterFilter.ofOwner("billing"));
+        yard.stepToEnd(id(request(
+                RedriveRequest.discard(DeadLetterFilter.ofIds(4L)).actor("bert").reason("r"))));
+        assertThat(plan.letters()).isEqualTo(2);
+        assertThat(yard.redrives
+                        .request(yard.redriveOf("billing").build(), plan)
+                        .total())
+                .isEqualTo(1);
     }
 
     @Test
@@ -512,7 +536,8 @@ class RedriveTest {
         yard.accept("billing");
         yard.stepToEnd(id);
         yard.stepToEnd(id);
-        List<AuditEntry> entries = yard.database.postroom().audit().list("redrive " + id, null, 10);
+        List<AuditEntry> entries =
+                yard.database.postroom().audit().list(AuditFilter.ofSubject("redrive " + id), null, 10);
         assertThat(entries).extracting(AuditEntry::action).containsExactly("deadletter end", "deadletter redrive");
         assertThat(entries).extracting(AuditEntry::actor).containsOnly("anna");
         assertThat(entries).extracting(AuditEntry::reason).containsOnly("the customer is there now");
@@ -522,13 +547,34 @@ class RedriveTest {
     }
 
     @Test
+    void asManyAsCanBeNamedAreAuditedByTheirNumberAndTheFirst() {
+        DeadLetterFilter named = DeadLetterFilter.builder()
+                .ids(LongStream.range(0, DeadLetterFilter.IDS_MAX)
+                        .map(n -> 100_000_000_000L + n)
+                        .boxed()
+                        .toList())
+                .build();
+        UUID id = id(request(RedriveRequest.discard(named).actor("anna").reason("r")));
+        String details = yard.database
+                .postroom()
+                .audit()
+                .list(AuditFilter.ofSubject("redrive " + id), null, 1)
+                .get(0)
+                .details();
+        assertThat(details)
+                .contains("\"idsCount\": 10000", "100000000000", "100000000099")
+                .doesNotContain("100000000100");
+        assertThat(yard.redrives.get(id).request().filter()).isEqualTo(named);
+    }
+
+    @Test
     void aCancelIsAuditedOnce() {
         bury(3);
         UUID id = id(request(yard.discardOf("billing")));
         yard.redrives.cancel(id, "carl", "no");
         yard.redrives.cancel(id, "dora", "no, too");
         yard.redrives.step(id);
-        assertThat(yard.database.postroom().audit().list("redrive " + id, null, 10))
+        assertThat(yard.database.postroom().audit().list(AuditFilter.ofSubject("redrive " + id), null, 10))
                 .extracting(entry -> entry.actor() + " " + entry.action())
                 .containsExactly("carl deadletter cancel", "bert deadletter discard");
     }

@@ -63,19 +63,18 @@ public final class Audit {
     /**
      * A page of entries, newest first.
      *
-     * @param subject only what was done to this, or null for everything
      * @param before the id of the last entry of the page before, or null for the first page
      */
-    public List<AuditEntry> list(@Nullable String subject, @Nullable Long before, int limit) {
+    public List<AuditEntry> list(AuditFilter filter, @Nullable Long before, int limit) {
         if (limit < 1 || limit > PAGE_MAX) {
             throw new PostroomException(
                     "audit.page-invalid",
                     "could not list the audit: the page is " + limit + " entries, the range is 1 to " + PAGE_MAX);
         }
-        return database.run(tx -> table.list(tx, subject, before, limit));
+        return database.run(tx -> table.list(tx, filter, before, limit));
     }
 
-    private static void check(List<String> problems, String name, String value, int lengthMax) {
+    static void check(List<String> problems, String name, String value, int lengthMax) {
         int length = value.codePointCount(0, value.length());
         if (value.isBlank() || length > lengthMax) {
             problems.add(name + " is " + (value.isBlank() ? "empty" : length + " characters") + ", the range is 1 to "

@@ -32,9 +32,13 @@ final class AuditTable {
                 .update();
     }
 
-    List<AuditEntry> list(Connection tx, @Nullable String subject, @Nullable Long before, int limit) {
+    List<AuditEntry> list(Connection tx, AuditFilter filter, @Nullable Long before, int limit) {
         return list.on(tx)
-                .set("subject", subject)
+                .set("subject", filter.subject())
+                .set("action", filter.action())
+                .set("actor", filter.actor())
+                .set("from", filter.from())
+                .set("to", filter.to())
                 .set("before", before)
                 .set("limit", limit)
                 .list(AuditTable::entry);

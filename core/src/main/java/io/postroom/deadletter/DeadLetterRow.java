@@ -3,6 +3,6 @@ package io.postroom.deadletter;
 import io.postroom.message.Message;
 import java.util.UUID;
 
-/** An open dead letter as a listing shows it: without payload, headers and history. */
+/** A dead letter as a listing shows it: without payload, headers and history. */
 public record DeadLetterRow(
         long id, String owner, long position, UUID messageId, Message.Key key, String eventType, Burial burial) {}

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** The dead letters: one method per statement, no decisions. */
 final class DeadLetterTable {
     private final Sql list;
+    private final Sql listResolved;
     private final Sql groups;
     private final Sql count;
     private final Sql findIds;
@@ -30,6 +31,7 @@ final class DeadLetterTable {
 
     DeadLetterTable(Schema schema) {
         list = schema.sql(DeadLetterTable.class, "list.sql");
+        listResolved = schema.sql(DeadLetterTable.class, "list_resolved.sql");
         groups = schema.sql(DeadLetterTable.class, "groups.sql");
         count = schema.sql(DeadLetterTable.class, "count.sql");
         findIds = schema.sql(DeadLetterTable.class, "find_ids.sql");
@@ -54,6 +56,25 @@ final class DeadLetterTable {
         return filter.on(list.on(tx)).set("before", before).set("limit", limit).list(DeadLetterTable::row);
     }
 
+    List<ResolvedLetter> listResolved(
+            Connection tx,
+            DeadLetterFilter filter,
+            @Nullable RedriveAction resolution,
+            @Nullable Long before,
+            int limit) {
+        return filter.on(listResolved.on(tx))
+                .set("resolution", resolution == null ? null : resolution.resolution())
+                .set("before", before)
+                .set("limit", limit)
+                .list(row -> new ResolvedLetter(
+                        row(row),
+                        RedriveAction.ofResolution(row.getString("resolution")),
+                        instant(row, "resolved_at"),
+                        row.getString("resolved_by"),
+                        row.getObject("redrive", UUID.class),
+                        row.getBoolean("patched")));
+    }
+
     List<DeadLetterGroup> groups(Connection tx, DeadLetterFilter filter, Set<GroupBy> by, int limit) {
         return filter.on(groups.on(tx))
                 .set("by", by.stream().map(GroupBy::toString).toArray(String[]::new))
@@ -65,6 +86,7 @@ final class DeadLetterTable {
     RedrivePlan count(Connection tx, DeadLetterFilter filter) {
         return filter.on(count.on(tx))
                 .one(row -> new RedrivePlan(
+                        row.getLong("id_max"),
                         row.getLong("letters"),
                         row.getLong("keys"),
                         row.getLong("tenants"),

@@ -9,6 +9,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +55,18 @@ public final class DeadLetters {
         return database.run(tx -> table.list(tx, filter, before, limit));
     }
 
+    /**
+     * A page of dead letters that were redriven or discarded, last resolved first, without their payloads.
+     *
+     * @param resolution only those that were redriven, or only those that were discarded; null: both
+     * @param before the id of the last one of the page before, or null for the first page
+     */
+    public List<ResolvedLetter> listResolved(
+            DeadLetterFilter filter, @Nullable RedriveAction resolution, @Nullable Long before, int limit) {
+        within("list dead letters", "the page", limit, PAGE_MAX);
+        return database.run(tx -> table.listResolved(tx, filter, resolution, before, limit));
+    }
+
     /** Open dead letters by what they have in common, the greatest groups first. */
     public List<DeadLetterGroup> groups(DeadLetterFilter filter, Set<GroupBy> by, int limit) {
         within("group dead letters", "the page", limit, GROUPS_MAX);
@@ -62,6 +76,17 @@ public final class DeadLetters {
                     "could not group dead letters: no group is named; choose some of " + EnumSet.allOf(GroupBy.class));
         }
         return database.run(tx -> table.groups(tx, filter, by, limit));
+    }
+
+    /** Those that a filter names by their ids and does not mean: they are not there, not open, or do not fit the rest of it. */
+    public List<Long> notMeant(DeadLetterFilter filter) {
+        if (filter.ids().isEmpty()) {
+            return List.of();
+        }
+        SortedSet<Long> ids = new TreeSet<>(filter.ids());
+        database.run(tx -> table.findIds(tx, filter, 0, Long.MAX_VALUE, DeadLetterFilter.IDS_MAX))
+                .forEach(found -> ids.remove(found.id()));
+        return List.copyOf(ids);
     }
 
     /** A dead letter, whole, whether it is open or not. */
@@ -80,8 +105,7 @@ public final class DeadLetters {
             for (Redriver redriver : plan.letters() == 0 ? List.<Redriver>of() : redrivers) {
                 conflicts = conflicts.plus(redriver.conflicts(tx, filter));
             }
-            return new RedrivePlan(
-                    plan.letters(), plan.keys(), plan.tenants(), plan.firstBuriedAt(), plan.lastBuriedAt(), conflicts);
+            return plan.with(conflicts);
         });
     }
 

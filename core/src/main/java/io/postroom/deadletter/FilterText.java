@@ -2,6 +2,7 @@ package io.postroom.deadletter;
 
 import io.postroom.PostroomException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -19,6 +20,10 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class FilterText {
     private static final JsonMapper JSON = JsonMapper.builder().build();
+
+    private static final int VALUES_SHOWN_MAX = 100;
+    /** Of all values of a name together; JSON may write them six times as long, and the audit has a limit. */
+    private static final int VALUES_SHOWN_LENGTH_MAX = 2_000;
 
     private FilterText() {}
 
@@ -42,6 +47,41 @@ final class FilterText {
                 "buriedTo",
                 filter.buriedTo() == null ? null : filter.buriedTo().toString());
         return map;
+    }
+
+    /** For those who read what was meant: of many values the first ones, and how many there are. */
+    static Map<String, Object> summary(DeadLetterFilter filter) {
+        Map<String, Object> summary = new LinkedHashMap<>();
+        map(filter).forEach((name, value) -> {
+            if (value instanceof Collection<?> values) {
+                List<?> first = first(values);
+                summary.put(name, first);
+                if (first.size() < values.size()) {
+                    summary.put(name + "Count", values.size());
+                }
+            } else {
+                summary.put(name, value);
+            }
+        });
+        return summary;
+    }
+
+    private static List<?> first(Collection<?> values) {
+        List<Object> first = new ArrayList<>();
+        int length = 0;
+        for (Object value : values) {
+            length += value.toString().length();
+            if (first.size() == VALUES_SHOWN_MAX || length > VALUES_SHOWN_LENGTH_MAX) {
+                break;
+            }
+            first.add(value);
+        }
+        return first;
+    }
+
+    /** What was meant, as JSON and no longer than needed. */
+    static String describe(DeadLetterFilter filter) {
+        return JSON.writeValueAsString(summary(filter));
     }
 
     static String write(DeadLetterFilter filter) {

@@ -15,7 +15,7 @@ public enum GroupBy {
     KEY,
     CAUSE;
 
-    /** As it is written on the command line. */
+    /** As it is written in SQL. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -7,17 +7,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a redrive would do, before anybody does it.
  *
+ * @param idMax the newest of them; what is buried later is not meant
  * @param letters how many open dead letters the filter means
  * @param keys of how many keys
  * @param tenants of how many tenants
  */
 public record RedrivePlan(
+        long idMax,
         long letters,
         long keys,
         long tenants,
         @Nullable Instant firstBuriedAt,
         @Nullable Instant lastBuriedAt,
         OrderConflicts conflicts) {
+
+    RedrivePlan with(OrderConflicts found) {
+        return new RedrivePlan(idMax, letters, keys, tenants, firstBuriedAt, lastBuriedAt, found);
+    }
 
     /** How long it takes at so many a second. */
     public Duration at(double rate) {

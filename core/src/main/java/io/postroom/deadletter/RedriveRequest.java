@@ -55,7 +55,7 @@ public record RedriveRequest(
 
     /** What is asked for, in a line. */
     String describe() {
-        return action.word() + " of " + FilterText.write(filter)
+        return action.word() + " of " + FilterText.describe(filter)
                 + (patch == null ? "" : " with a patch of " + patch.size() + " operations")
                 + (rate == null ? "" : " at " + rate + "/s")
                 + (canary == null ? "" : " after a canary of " + canary);

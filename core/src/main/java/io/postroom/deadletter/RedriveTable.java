@@ -52,7 +52,7 @@ final class RedriveTable {
             RedriveState state,
             @Nullable String note) {}
 
-    boolean request(Connection tx, RedriveRequest asked) {
+    boolean request(Connection tx, RedriveRequest asked, @Nullable Long idMax) {
         JsonPatch patch = asked.patch();
         Double rate = asked.rate();
         Integer canary = asked.canary();
@@ -66,6 +66,7 @@ final class RedriveTable {
                         .set("reason", asked.reason())
                         .set("rate", rate == null ? null : rate.toString())
                         .set("canary", canary == null ? null : canary.longValue())
+                        .set("id_max", idMax)
                         .update()
                 > 0;
     }

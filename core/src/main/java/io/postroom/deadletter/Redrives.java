@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,8 +60,20 @@ public final class Redrives {
      * something else with it is an error.
      */
     public Redrive request(RedriveRequest request) {
+        return request(request, (Long) null);
+    }
+
+    /**
+     * Asks for what a plan has shown: dead letters that were buried since are not meant, though they fit. Fewer than planned are done
+     * if others were resolved meanwhile; the total says how many are meant.
+     */
+    public Redrive request(RedriveRequest request, RedrivePlan plan) {
+        return request(request, (Long) plan.idMax());
+    }
+
+    private Redrive request(RedriveRequest request, @Nullable Long idMax) {
         return database.transact(tx -> {
-            boolean isNew = table.request(tx, request);
+            boolean isNew = table.request(tx, request, idMax);
             Redrive stored = require(tx, request.id());
             if (!isNew && !stored.request().isSameAs(request)) {
                 throw new PostroomException(
@@ -71,7 +84,7 @@ public final class Redrives {
             }
             if (isNew) {
                 Map<String, Object> details = new LinkedHashMap<>();
-                details.put("filter", FilterText.map(request.filter()));
+                details.put("filter", FilterText.summary(request.filter()));
                 details.put("letters", stored.total());
                 if (request.patch() != null) {
                     details.put("patchOperations", request.patch().size());

@@ -1,11 +1,12 @@
--- How many open dead letters fit a filter, of how many keys and tenants, and since when.
+-- How many open dead letters fit a filter, of how many keys and tenants, since when, and the newest of them.
 --   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 -- Keys are counted by a hash of 64 bits: no sort of texts.
 select count(*) as letters,
        count(distinct hashtextextended(d.aggregate_id, hashtextextended(d.aggregate_type,
                                                                         hashtextextended(coalesce(d.tenant_id, ''), 0)))) as keys,
-       count(distinct d.tenant_id) as tenants, min(d.buried_at) as first_buried_at, max(d.buried_at) as last_buried_at
+       count(distinct d.tenant_id) as tenants, min(d.buried_at) as first_buried_at, max(d.buried_at) as last_buried_at,
+       coalesce(max(d.id), 0) as id_max
 from /*schema*/dead_letter as d
 where d.resolution is null
   and (:owner::text is null or d.owner = :owner::text)

@@ -2,12 +2,13 @@
 --   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :id uuid   :action text   :filter text, JSON   :patch text?, JSON   :actor text   :reason text   :rate double precision?, a second
---   :canary int?
+--   :canary int?   :id_max bigint?, what was buried later is not meant
 insert into /*schema*/redrive (id, action, filter, patch, actor, reason, rate, canary, id_max, total)
 select :id, :action, :filter::jsonb, :patch::json, :actor, :reason, :rate::double precision, :canary::integer,
        coalesce(max(d.id), 0), count(*)
 from /*schema*/dead_letter as d
 where d.resolution is null
+  and (:id_max::bigint is null or d.id <= :id_max::bigint)
   and (:owner::text is null or d.owner = :owner::text)
   and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
   and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))

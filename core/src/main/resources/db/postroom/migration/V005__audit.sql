@@ -16,6 +16,10 @@ create table /*schema*/audit (
     constraint audit_subject check (length(subject) between 1 and 500),
     constraint audit_reason check (length(reason) between 1 and 1000)
 );
-create index audit_subject on /*schema*/audit (subject, id);
+-- Whatever is asked for is read newest first, and stretches of time are stretches of these.
+create index audit_at on /*schema*/audit (at, id);
+create index audit_subject on /*schema*/audit (subject, at, id);
+create index audit_action on /*schema*/audit (action, at, id);
+create index audit_actor on /*schema*/audit (actor, at, id);
 
 insert into /*schema*/migration (version, name) values (5, 'audit');

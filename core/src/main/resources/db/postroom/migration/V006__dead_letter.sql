@@ -50,6 +50,10 @@ create unique index dead_letter_open on /*schema*/dead_letter (source, owner, po
 create index dead_letter_list on /*schema*/dead_letter (owner, id) where resolution is null;
 create index dead_letter_group on /*schema*/dead_letter (owner, fingerprint, event_type) where resolution is null;
 create index dead_letter_key on /*schema*/dead_letter (owner, key_hash, position) where resolution is null;
+-- The list of resolved ones, of one kind or both.
+create index dead_letter_resolved on /*schema*/dead_letter (resolution, resolved_at, id) where resolution is not null;
+create index dead_letter_owner_resolved on /*schema*/dead_letter (owner, resolution, resolved_at, id)
+    where resolution is not null;
 -- What a relay that takes a lane must not send again, though it lies beyond the lane's position.
 create index dead_letter_position on /*schema*/dead_letter (owner, position);
 create index dead_letter_message on /*schema*/dead_letter (message_id);
