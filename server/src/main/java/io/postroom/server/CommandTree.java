@@ -3,6 +3,7 @@ package io.postroom.server;
 import io.postroom.PostroomException;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.postgres.SqlState;
+import io.postroom.server.audit.AuditCommand;
 import io.postroom.server.deadletter.DeadLetterCommand;
 import io.postroom.server.dev.DevCommand;
 import io.postroom.server.message.MessageCommand;
@@ -65,6 +66,7 @@ public final class CommandTree {
                 .addSubcommand(new RelayCommand(terminal, options))
                 .addSubcommand(new MessageCommand(terminal, options))
                 .addSubcommand(new DeadLetterCommand(terminal, options))
+                .addSubcommand(new AuditCommand(terminal, options))
                 .addSubcommand(new WhyCommand(terminal, options))
                 .addSubcommand(new DevCommand(terminal))
                 .addSubcommand(new VersionCommand(terminal))

@@ -30,7 +30,7 @@ public final class Listing {
         this.columns = List.of(columns);
     }
 
-    /** Adds a row: strings, numbers, booleans, times, durations (as seconds), collections of strings, or null. */
+    /** Adds a row: strings, numbers, booleans, times, durations (as seconds), collections, maps, or null. */
     public Listing row(@Nullable Object... values) {
         if (values.length != columns.size()) {
             throw new IllegalArgumentException("there are " + columns.size() + " columns, not " + values.length);
@@ -61,12 +61,16 @@ public final class Listing {
         if (value instanceof Duration duration) {
             return duration.toMillis() / 1000.0;
         }
-        boolean isPlain =
-                value == null || value instanceof Number || value instanceof Boolean || value instanceof Collection<?>;
+        boolean isPlain = value == null
+                || value instanceof Number
+                || value instanceof Boolean
+                || value instanceof Collection<?>
+                || value instanceof Map<?, ?>;
         return isPlain ? value : value.toString();
     }
 
-    private String table() {
+    /** As columns for people. */
+    public String table() {
         List<List<String>> lines = new ArrayList<>();
         lines.add(columns.stream().map(Listing::heading).toList());
         rows.forEach(row -> lines.add(Arrays.stream(row).map(Listing::cell).toList()));

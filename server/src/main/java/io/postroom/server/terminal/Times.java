@@ -4,6 +4,7 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Points in time as people write them, always in the past or now. */
 public final class Times {
@@ -15,11 +16,25 @@ public final class Times {
 
     private Times() {}
 
+    /** Whether it is a time that depends on when it is read: that long ago. */
+    public static boolean isAgo(String text) {
+        return AGO.matcher(text.strip()).matches();
+    }
+
+    /** Reads a time; throws with the option's name if it is none. */
+    public static @Nullable Instant option(String option, @Nullable String text) {
+        try {
+            return text == null ? null : parse(text, Instant.now());
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(ExitCode.USAGE, "could not read " + option + ": " + e.getMessage(), e);
+        }
+    }
+
     /** Reads a time; throws an {@link IllegalArgumentException} that shows the accepted forms. */
     public static Instant parse(String text, Instant now) {
         String stripped = text.strip();
         try {
-            Instant time = AGO.matcher(stripped).matches()
+            Instant time = isAgo(stripped)
                     ? now.minus(Durations.parse(stripped.startsWith("now-") ? stripped.substring(4) : stripped))
                     : OffsetDateTime.parse(stripped).toInstant();
             if (time.isAfter(now)) {
