@@ -2,6 +2,7 @@ package io.postroom.server.deadletter;
 
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.Rate;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -31,7 +32,7 @@ final class ActOptions {
 
     @Option(
             names = "--request",
-            converter = UuidWord.class,
+            converter = UuidWord.New.class,
             paramLabel = "UUID",
             description = "The identity of this act. The same command again, with the same one, does nothing twice.")
     private @Nullable UUID request;

@@ -1,6 +1,8 @@
 package io.postroom.server.deadletter;
 
 import io.postroom.PostroomException;
+import io.postroom.deadletter.DeadLetter;
+import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.DeadLetters;
 import io.postroom.deadletter.JsonPatch;
 import io.postroom.deadletter.OrderConflicts;
@@ -9,7 +11,10 @@ import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedrivePlan;
 import io.postroom.deadletter.RedriveRequest;
+import io.postroom.deadletter.Resolution;
 import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.Confirmation;
+import io.postroom.server.terminal.Counted;
 import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.OutputFormat;
@@ -25,50 +30,81 @@ final class BulkAct {
     private static final int SAMPLES = 5;
     private static final int SAMPLE_KEYS = 5;
     private static final int KEY_LENGTH_MAX = 60;
+    private static final int NOT_MEANT_SHOWN_MAX = 10;
 
     private final Terminal terminal;
     private final DeadLetters letters;
+    private final FilterOptions filter;
     private final ActOptions act;
     private final OutputFormat format;
 
-    BulkAct(Terminal terminal, DeadLetters letters, ActOptions act, OutputFormat format) {
+    BulkAct(Terminal terminal, DeadLetters letters, FilterOptions filter, ActOptions act, OutputFormat format) {
         this.terminal = terminal;
         this.letters = letters;
+        this.filter = filter;
         this.act = act;
         this.format = format;
     }
 
     int perform(RedriveRequest request) {
         RedriveRun run = new RedriveRun(terminal, letters, format);
-        if (act.request() != null && !act.isDryRun() && isKnown(request)) {
-            Redrive asked = DeadLetterCommand.known(() -> letters.redrives().request(request));
+        Redrive before = act.request() == null || act.isDryRun() ? null : find(request);
+        if (before != null) {
+            RedriveRequest again = with(
+                    request, filter.again(request.filter(), before.request().filter()));
+            Redrive asked = DeadLetterCommand.known(() -> letters.redrives().request(again));
             terminal.say("redrive " + request.id() + " was requested before, at " + asked.createdAt() + " by "
                     + Quoted.text(asked.request().actor(), KEY_LENGTH_MAX));
             return asked.isEnded() || act.isDetached() ? run.show(asked) : run.run(request.id());
         }
         RedrivePlan plan = letters.plan(request.filter());
         Duration duration = request.rate() == null ? null : plan.at(request.rate());
+        List<Long> notMeant = letters.notMeant(request.filter());
+        tellNotMeant(request.filter().ids().size(), notMeant);
+        int exitCode = notMeant.isEmpty() ? ExitCode.OK : plan.letters() > 0 ? ExitCode.PARTIAL : ExitCode.NOT_FOUND;
         if (act.isDryRun()) {
-            return show(request, plan, duration);
+            show(request, plan, duration);
+            return exitCode;
         }
         if (plan.letters() == 0) {
             return nothing(request);
         }
         terminal.say(sentence(request.action(), plan, duration));
         if (!act.isYes()) {
-            Confirmation.of(terminal).require(request.action().word(), plan.letters());
+            Confirmation.of(terminal)
+                    .require(
+                            request.action().word() + " " + Counted.of(plan.letters(), "dead letter"),
+                            Long.toString(plan.letters()));
         }
-        Redrive asked = DeadLetterCommand.known(() -> letters.redrives().request(request));
-        terminal.say("redrive " + request.id() + " is requested");
-        return act.isDetached() ? detached(asked) : run.run(request.id());
+        // What was counted is what is done: what was buried since is not meant.
+        Redrive asked = DeadLetterCommand.known(() -> letters.redrives().request(request, plan));
+        terminal.say("redrive " + request.id() + " is requested"
+                + (asked.total() == plan.letters()
+                        ? ""
+                        : "; it means " + Counted.of(asked.total(), "dead letter") + ", not " + plan.letters()
+                                + ": the others were resolved meanwhile"));
+        int done = act.isDetached() ? detached(asked) : run.run(request.id());
+        return done == ExitCode.OK ? exitCode : done;
     }
 
-    private boolean isKnown(RedriveRequest request) {
+    private static RedriveRequest with(RedriveRequest request, DeadLetterFilter filter) {
+        return new RedriveRequest(
+                request.id(),
+                request.action(),
+                filter,
+                request.patch(),
+                request.rate(),
+                request.canary(),
+                request.actor(),
+                request.reason());
+    }
+
+    private @Nullable Redrive find(RedriveRequest request) {
         try {
-            return letters.redrives().get(request.id()) != null;
+            return letters.redrives().get(request.id());
         } catch (PostroomException e) {
             if (e.code().equals("redrive.unknown")) {
-                return false;
+                return null;
             }
             throw e;
         }
@@ -82,19 +118,40 @@ final class BulkAct {
     }
 
     private int nothing(RedriveRequest request) {
-        if (!request.filter().ids().isEmpty()) {
+        int named = request.filter().ids().size();
+        if (named > 0) {
             throw new CommandException(
                     ExitCode.NOT_FOUND,
-                    "could not " + request.action().word() + " "
-                            + request.filter().ids().size()
-                            + " dead letters: none of them is there and open; postroom deadletter list shows those that are");
+                    "could not " + request.action().word() + " " + Counted.of(named, "dead letter")
+                            + ": none of them is" + " open and fits; postroom deadletter list shows those that are");
         }
         LetterListing.redrives(List.of(), format).print(terminal, format);
         terminal.say("nothing to do: no open dead letter fits");
         return ExitCode.OK;
     }
 
-    private int show(RedriveRequest request, RedrivePlan plan, @Nullable Duration duration) {
+    /** Says which of those that were named are left out, and why. */
+    private void tellNotMeant(int named, List<Long> notMeant) {
+        notMeant.stream().limit(NOT_MEANT_SHOWN_MAX).forEach(id -> terminal.say("dead letter " + id + " " + why(id)));
+        if (notMeant.size() > NOT_MEANT_SHOWN_MAX) {
+            terminal.say(notMeant.size() + " of the " + named
+                    + " named are not open or do not fit; these were the first " + NOT_MEANT_SHOWN_MAX);
+        }
+    }
+
+    private String why(long id) {
+        DeadLetter letter = letters.get(id).orElse(null);
+        if (letter == null) {
+            return "is not there";
+        }
+        Resolution resolution = letter.resolution();
+        return resolution == null
+                ? "does not fit the other options"
+                : "is not open: " + resolution.action().resolution() + " at " + resolution.at() + " by "
+                        + Quoted.text(resolution.by(), KEY_LENGTH_MAX);
+    }
+
+    private void show(RedriveRequest request, RedrivePlan plan, @Nullable Duration duration) {
         JsonPatch patch = request.patch();
         List<PatchPreview> previews = patch == null ? List.of() : letters.preview(request.filter(), patch, SAMPLES);
         LetterListing.plan(plan, duration, previews, format).print(terminal, format);
@@ -103,7 +160,6 @@ final class BulkAct {
             previews.forEach(preview -> terminal.print("\n" + text(preview, line)));
         }
         terminal.say(sentence(request.action(), plan, duration) + "; nothing was done");
-        return ExitCode.OK;
     }
 
     private static String text(PatchPreview preview, LetterLine line) {
@@ -122,8 +178,8 @@ final class BulkAct {
     }
 
     private static String sentence(RedriveAction action, RedrivePlan plan, @Nullable Duration duration) {
-        return count(plan.letters(), "dead letter") + " of " + count(plan.keys(), "key") + " and "
-                + count(plan.tenants(), "tenant")
+        return Counted.of(plan.letters(), "dead letter") + " of " + Counted.of(plan.keys(), "key") + " and "
+                + Counted.of(plan.tenants(), "tenant")
                 + (action == RedriveAction.REDRIVE ? conflicts(plan.conflicts()) : "")
                 + Optional.ofNullable(duration)
                         .map(time -> "; takes about " + Durations.show(time))
@@ -140,12 +196,7 @@ final class BulkAct {
                         .limit(SAMPLE_KEYS)
                         .map(key -> Quoted.text(key, KEY_LENGTH_MAX))
                         .toList());
-        return "; " + (conflicts.exact() ? "" : "at least ")
-                + (conflicts.keys() == 1 ? "1 key has" : conflicts.keys() + " keys have")
+        return "; " + (conflicts.exact() ? "" : "about ") + Counted.of(conflicts.keys(), "key has", "keys have")
                 + " since seen newer messages, such as " + samples;
-    }
-
-    private static String count(long number, String noun) {
-        return number + " " + noun + (number == 1 ? "" : "s");
     }
 }

@@ -13,6 +13,7 @@ import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.deadletter.Redrives;
+import io.postroom.deadletter.ResolvedLetter;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
@@ -32,6 +33,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -46,6 +48,7 @@ import picocli.CommandLine.Parameters;
         synopsisSubcommandLabel = "COMMAND")
 public final class DeadLetterCommand {
     private static final int PAGE = 100;
+    private static final String LIMIT = "So many at most; 100 unless given.";
     /** One steps, one tells relays. */
     private static final int CONNECTIONS = 2;
 
@@ -59,10 +62,13 @@ public final class DeadLetterCommand {
 
     @Command(
             name = "list",
-            description = "Show open dead letters, newest first, or how many there are of each kind.",
+            description =
+                    "Show open dead letters, newest first; or how many there are of each kind; or what became of those that"
+                            + " are not open, last resolved first.",
             footer = {
                 "%nExamples:",
                 "  postroom deadletter list --subscription billing --since 2h",
+                "  postroom deadletter list --resolution discarded --since 7d",
                 "  postroom deadletter list --group-by error,type"
             })
     int list(
@@ -72,38 +78,80 @@ public final class DeadLetterCommand {
                             names = "--group-by",
                             split = ",",
                             paramLabel = "WORD",
-                            description = "Count them by some of error, type, owner, tenant, key, cause.")
+                            description = "Count them by some of error, type, subscription, tenant, key, cause.")
                     @Nullable
                     List<String> groupBy,
-            @Option(names = "--limit", paramLabel = "N", description = "So many at most; 100 unless given.") @Nullable
-                    Integer limit,
+            @Option(names = "--resolved", description = "Those that were redriven or discarded, not the open ones.")
+                    boolean resolved,
+            @Option(
+                            names = "--resolution",
+                            paramLabel = "WORD",
+                            description = "Only those that were redriven, or only those that were discarded.")
+                    @Nullable
+                    String resolution,
+            @Option(names = "--limit", paramLabel = "N", description = LIMIT) @Nullable Integer limit,
             @Option(
                             names = "--before",
                             paramLabel = "ID",
                             description = "Go on after this one, the last of the page before.")
                     @Nullable
                     Long before) {
-        int page = limit == null ? PAGE : limit;
-        if (page < 1 || page > DeadLetters.PAGE_MAX) {
-            throw new CommandException(
-                    ExitCode.USAGE, "--limit is " + page + ", the range is 1 to " + DeadLetters.PAGE_MAX);
-        }
+        int page = page(limit, DeadLetters.PAGE_MAX);
         DeadLetterFilter wanted = filter.filter(List.of());
+        RedriveAction action = resolution == null ? null : resolution(resolution);
         Set<GroupBy> by = groups(groupBy == null ? List.of() : groupBy);
+        if (!by.isEmpty() && (before != null || resolved || action != null)) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    (before != null
+                                    ? "--before goes on with a list, groups have no next page: a greater --limit shows more"
+                                    : "--group-by counts open dead letters only")
+                            + "; leave one of the two out");
+        }
         DeadLetters letters = open().deadLetters();
         if (!by.isEmpty()) {
             List<DeadLetterGroup> groups = letters.groups(wanted, by, page);
             LetterListing.groups(groups, by, output.format()).print(terminal, output.format());
-            more(groups.size() == page, "greater --limit shows more groups");
+            more(groups.size() == page, "there may be more: a greater --limit shows more groups");
+            return ExitCode.OK;
+        }
+        if (resolved || action != null) {
+            List<ResolvedLetter> rows = letters.listResolved(wanted, action, before, page);
+            LetterListing.resolved(rows, output.format()).print(terminal, output.format());
+            more(rows.size() == page, () -> rows.get(page - 1).letter().id());
             return ExitCode.OK;
         }
         List<DeadLetterRow> rows = letters.list(wanted, before, page);
         LetterListing.rows(rows, output.format()).print(terminal, output.format());
-        more(
-                rows.size() == page,
-                "there may be more: --before "
-                        + (rows.isEmpty() ? 0 : rows.get(rows.size() - 1).id()));
+        more(rows.size() == page, () -> rows.get(page - 1).id());
         return ExitCode.OK;
+    }
+
+    private void more(boolean full, LongSupplier last) {
+        if (full) {
+            terminal.say("there may be more: --before " + last.getAsLong());
+        }
+    }
+
+    private static int page(@Nullable Integer limit, int max) {
+        int page = limit == null ? PAGE : limit;
+        if (page < 1 || page > max) {
+            throw new CommandException(ExitCode.USAGE, "--limit is " + page + ", the range is 1 to " + max);
+        }
+        return page;
+    }
+
+    private static RedriveAction resolution(String word) {
+        List<String> known = Arrays.stream(RedriveAction.values())
+                .map(RedriveAction::resolution)
+                .toList();
+        return Arrays.stream(RedriveAction.values())
+                .filter(action -> action.resolution().equals(word))
+                .findFirst()
+                .orElseThrow(() -> new CommandException(
+                        ExitCode.USAGE,
+                        "could not read --resolution: '" + Quoted.text(word, 20) + "' is none of " + known
+                                + Suggestion.didYouMean(word, known)));
     }
 
     private void more(boolean full, String sentence) {
@@ -140,9 +188,24 @@ public final class DeadLetterCommand {
             name = "export",
             description =
                     "Print open dead letters whole, with their payloads, as JSON lines in the order of their numbers.",
-            footer = {"%nExample:", "  postroom deadletter export --subscription billing > billing.jsonl"})
-    int export(@Mixin FilterOptions filter) {
+            footer = {
+                "%nExamples:",
+                "  postroom deadletter export --subscription billing > billing.jsonl",
+                "  postroom deadletter export --all > everything.jsonl"
+            })
+    int export(
+            @Mixin FilterOptions filter,
+            @Option(names = "--all", description = "Everything: needed where no other option says what is meant.")
+                    boolean all) {
         DeadLetterFilter wanted = filter.filter(List.of());
+        if (wanted.isEmpty() != all) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    all
+                            ? "--all means every dead letter, and the other options mean some; leave one of the two out"
+                            : "could not export: no dead letter is named; give --all, or at least one of "
+                                    + FilterOptions.NAMES);
+        }
         LetterLine line = new LetterLine(terminal.interactive());
         return pooled(letters -> {
             letters.export(wanted, letter -> terminal.print(line.of(letter) + "\n"));
@@ -162,7 +225,7 @@ public final class DeadLetterCommand {
                 "  postroom deadletter redrive 42 43 --reason 'customer 7 is there now'",
                 "  postroom deadletter redrive --subscription billing --type OrderPaid --dry-run",
                 "  postroom deadletter redrive --subscription billing --rate 50/s --canary 20 --reason 'fixed in 1.4' --yes",
-                "  postroom deadletter redrive --fingerprint 9f2c --patch fix.json --dry-run"
+                "  postroom deadletter redrive --fingerprint 9f2c4e11aa037b52 --patch fix.json --dry-run"
             })
     int redrive(
             @Mixin OutputOption output,
@@ -189,7 +252,7 @@ public final class DeadLetterCommand {
                 ids,
                 act,
                 builder -> builder.canary(canary).patch(patch == null ? null : PatchFile.read(patch)));
-        return pooled(letters -> new BulkAct(terminal, letters, act, output.format()).perform(request));
+        return pooled(letters -> new BulkAct(terminal, letters, filter, act, output.format()).perform(request));
     }
 
     @Command(
@@ -197,7 +260,7 @@ public final class DeadLetterCommand {
             description = "End dead letters: those that are named, or all that fit the filter. They stay to be seen.",
             footer = {
                 "%nExample:",
-                "  postroom deadletter discard --subscription billing --error-class http.410 --reason 'endpoint is gone'"
+                "  postroom deadletter discard --subscription billing --error-class http.422 --reason 'nobody wants them'"
             })
     int discard(
             @Mixin OutputOption output,
@@ -206,16 +269,20 @@ public final class DeadLetterCommand {
             @Parameters(arity = "0..*", paramLabel = "ID", description = "Single dead letters.") @Nullable
                     List<String> ids) {
         RedriveRequest request = request(RedriveAction.DISCARD, filter, ids, act, builder -> builder);
-        return pooled(letters -> new BulkAct(terminal, letters, act, output.format()).perform(request));
+        return pooled(letters -> new BulkAct(terminal, letters, filter, act, output.format()).perform(request));
     }
 
     @Command(
             name = "redrives",
             description = "Show redrives and discards, newest first, and how far they are.",
             footer = {"%nExample:", "  postroom deadletter redrives -o json"})
-    int redrives(@Mixin OutputOption output) {
-        List<Redrive> redrives = open().deadLetters().redrives().list(PAGE);
+    int redrives(
+            @Mixin OutputOption output,
+            @Option(names = "--limit", paramLabel = "N", description = LIMIT) @Nullable Integer limit) {
+        int page = page(limit, Redrives.LIST_MAX);
+        List<Redrive> redrives = open().deadLetters().redrives().list(page);
         LetterListing.redrives(redrives, output.format()).print(terminal, output.format());
+        more(redrives.size() == page && page < Redrives.LIST_MAX, "there may be more: a greater --limit shows them");
         return ExitCode.OK;
     }
 
@@ -296,10 +363,10 @@ public final class DeadLetterCommand {
     private static Set<GroupBy> groups(List<String> words) {
         Set<GroupBy> by = EnumSet.noneOf(GroupBy.class);
         List<String> known =
-                Arrays.stream(GroupBy.values()).map(GroupBy::toString).toList();
+                Arrays.stream(GroupBy.values()).map(DeadLetterCommand::word).toList();
         for (String word : words) {
             by.add(Arrays.stream(GroupBy.values())
-                    .filter(group -> group.toString().equals(word))
+                    .filter(group -> word(group).equals(word))
                     .findFirst()
                     .orElseThrow(() -> new CommandException(
                             ExitCode.USAGE,
@@ -307,6 +374,11 @@ public final class DeadLetterCommand {
                                     + Suggestion.didYouMean(word, known))));
         }
         return by;
+    }
+
+    /** As it is written on the command line, where owners are subscriptions. */
+    private static String word(GroupBy group) {
+        return group == GroupBy.OWNER ? "subscription" : group.toString();
     }
 
     /** Tells a redrive that is not there from other failures. */

@@ -8,9 +8,9 @@ import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Times;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -18,6 +18,8 @@ import picocli.CommandLine.Option;
 final class FilterOptions {
     static final String NAMES = "--subscription, --type, --tenant, --aggregate-type, --aggregate-id, --error-class,"
             + " --fingerprint, --cause, --since or --until";
+
+    private static final Pattern FINGERPRINT = Pattern.compile("[0-9a-f]{16}");
 
     @Option(names = "--subscription", paramLabel = "NAME", description = "Only those of this subscription.")
     private @Nullable String subscription;
@@ -40,10 +42,13 @@ final class FilterOptions {
     @Option(
             names = "--fingerprint",
             paramLabel = "HEX",
-            description = "Only errors with this fingerprint; list --group-by error shows them.")
+            description = "Only errors with this fingerprint, 16 digits; list --group-by error shows them.")
     private @Nullable String fingerprint;
 
-    @Option(names = "--cause", paramLabel = "CAUSE", description = "Only rejected, exhausted or crashed.")
+    @Option(
+            names = "--cause",
+            paramLabel = "CAUSE",
+            description = "Only rejected, exhausted or crashed; with list --resolved also skipped.")
     private @Nullable String cause;
 
     @Option(
@@ -65,15 +70,51 @@ final class FilterOptions {
                     .aggregateType(aggregateType)
                     .aggregateId(aggregateId)
                     .errorClass(errorClass)
-                    .fingerprint(fingerprint)
+                    .fingerprint(fingerprint())
                     .cause(cause())
                     .ids(ids)
-                    .buriedFrom(time("--since", since))
-                    .buriedTo(time("--until", until))
+                    .buriedFrom(Times.option("--since", since))
+                    .buriedTo(Times.option("--until", until))
                     .build();
         } catch (PostroomException e) {
             throw new CommandException(ExitCode.USAGE, e.getMessage(), e);
         }
+    }
+
+    /**
+     * The filter of an act that was asked for before: a time that is given as that long ago is another now, and meant the same then.
+     */
+    DeadLetterFilter again(DeadLetterFilter now, DeadLetterFilter before) {
+        boolean sameSince = isAgo(since) && before.buriedFrom() != null;
+        boolean sameUntil = isAgo(until) && before.buriedTo() != null;
+        return DeadLetterFilter.builder()
+                .owner(now.owner())
+                .eventTypes(now.eventTypes())
+                .tenants(now.tenants())
+                .aggregateType(now.aggregateType())
+                .aggregateId(now.aggregateId())
+                .errorClass(now.errorClass())
+                .fingerprint(now.fingerprint())
+                .cause(now.cause())
+                .ids(now.ids())
+                .buriedFrom(sameSince ? before.buriedFrom() : now.buriedFrom())
+                .buriedTo(sameUntil ? before.buriedTo() : now.buriedTo())
+                .build();
+    }
+
+    private static boolean isAgo(@Nullable String time) {
+        return time != null && Times.isAgo(time);
+    }
+
+    private @Nullable String fingerprint() {
+        if (fingerprint != null && !FINGERPRINT.matcher(fingerprint).matches()) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "could not read --fingerprint: '" + Quoted.text(fingerprint, 40)
+                            + "' is not a fingerprint, which has 16 hexadecimal digits; postroom deadletter list"
+                            + " --group-by error shows them");
+        }
+        return fingerprint;
     }
 
     private @Nullable Cause cause() {
@@ -88,13 +129,5 @@ final class FilterOptions {
                         ExitCode.USAGE,
                         "could not read --cause: '" + Quoted.text(cause, 20) + "' is none of " + words
                                 + Suggestion.didYouMean(cause, words)));
-    }
-
-    private static @Nullable Instant time(String option, @Nullable String text) {
-        try {
-            return text == null ? null : Times.parse(text, Instant.now());
-        } catch (IllegalArgumentException e) {
-            throw new CommandException(ExitCode.USAGE, "could not read " + option + ": " + e.getMessage(), e);
-        }
     }
 }

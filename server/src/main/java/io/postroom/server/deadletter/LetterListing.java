@@ -10,6 +10,7 @@ import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedrivePlan;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.deadletter.Resolution;
+import io.postroom.deadletter.ResolvedLetter;
 import io.postroom.message.Message;
 import io.postroom.server.terminal.Listing;
 import io.postroom.server.terminal.OutputFormat;
@@ -25,6 +26,24 @@ import org.jspecify.annotations.Nullable;
 /** Dead letters, their groups and redrives as listings. A table shows less than JSON: it has to fit a screen. */
 final class LetterListing {
     private static final int ERROR_LENGTH_MAX = 60;
+
+    /** Of a dead letter as JSON. */
+    private static final List<String> COLUMNS = List.of(
+            "id",
+            "subscription",
+            "position",
+            "messageId",
+            "tenantId",
+            "aggregateType",
+            "aggregateId",
+            "eventType",
+            "cause",
+            "attempts",
+            "errorClass",
+            "error",
+            "fingerprint",
+            "buriedAt",
+            "buriedBy");
 
     private LetterListing() {}
 
@@ -52,39 +71,70 @@ final class LetterListing {
                     row.burial().buriedAt()));
             return table;
         }
-        Listing listing = new Listing(
-                "id",
-                "subscription",
-                "position",
-                "messageId",
-                "tenantId",
-                "aggregateType",
-                "aggregateId",
-                "eventType",
-                "cause",
-                "attempts",
-                "errorClass",
-                "error",
-                "fingerprint",
-                "buriedAt",
-                "buriedBy");
-        rows.forEach(row -> listing.row(
-                row.id(),
-                row.owner(),
-                row.position(),
-                row.messageId(),
-                row.key().tenantId(),
-                row.key().aggregateType(),
-                row.key().aggregateId(),
-                row.eventType(),
-                row.burial().cause().word(),
-                row.burial().attempts(),
-                row.burial().errorClass(),
-                row.burial().error(),
-                row.burial().fingerprint(),
-                row.burial().buriedAt(),
-                row.burial().buriedBy()));
+        Listing listing = new Listing(COLUMNS.toArray(String[]::new));
+        rows.forEach(row -> listing.row(values(row).toArray()));
         return listing;
+    }
+
+    static Listing resolved(List<ResolvedLetter> rows, OutputFormat format) {
+        if (format == OutputFormat.TABLE) {
+            Listing table = new Listing(
+                    "id",
+                    "subscription",
+                    "eventType",
+                    "aggregateType",
+                    "aggregateId",
+                    "error",
+                    "buriedAt",
+                    "resolution",
+                    "resolvedAt",
+                    "resolvedBy");
+            rows.forEach(row -> table.row(
+                    row.letter().id(),
+                    row.letter().owner(),
+                    row.letter().eventType(),
+                    row.letter().key().aggregateType(),
+                    row.letter().key().aggregateId(),
+                    cut(row.letter().burial().error()),
+                    row.letter().burial().buriedAt(),
+                    row.action().resolution(),
+                    row.at(),
+                    row.by()));
+            return table;
+        }
+        List<String> columns = new ArrayList<>(COLUMNS);
+        columns.addAll(List.of("resolution", "resolvedAt", "resolvedBy", "redrive", "patched"));
+        Listing listing = new Listing(columns.toArray(String[]::new));
+        for (ResolvedLetter row : rows) {
+            List<@Nullable Object> values = values(row.letter());
+            values.add(row.action().resolution());
+            values.add(row.at());
+            values.add(row.by());
+            values.add(row.redrive());
+            values.add(row.patched());
+            listing.row(values.toArray());
+        }
+        return listing;
+    }
+
+    private static List<@Nullable Object> values(DeadLetterRow row) {
+        List<@Nullable Object> values = new ArrayList<>();
+        values.add(row.id());
+        values.add(row.owner());
+        values.add(row.position());
+        values.add(row.messageId());
+        values.add(row.key().tenantId());
+        values.add(row.key().aggregateType());
+        values.add(row.key().aggregateId());
+        values.add(row.eventType());
+        values.add(row.burial().cause().word());
+        values.add(row.burial().attempts());
+        values.add(row.burial().errorClass());
+        values.add(row.burial().error());
+        values.add(row.burial().fingerprint());
+        values.add(row.burial().buriedAt());
+        values.add(row.burial().buriedBy());
+        return values;
     }
 
     static Listing groups(List<DeadLetterGroup> groups, Set<GroupBy> by, OutputFormat format) {

@@ -17,6 +17,10 @@ final class OperatorOptions {
             description = "Who; kept in the audit. The user of the operating system unless given.")
     private @Nullable String actor;
 
+    boolean isGiven() {
+        return reason != null || actor != null;
+    }
+
     Act act() {
         if (reason == null) {
             throw new CommandException(

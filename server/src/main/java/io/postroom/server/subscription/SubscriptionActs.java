@@ -1,13 +1,17 @@
 package io.postroom.server.subscription;
 
 import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.Confirmation;
+import io.postroom.server.terminal.Counted;
 import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.Listing;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.subscription.Act;
 import io.postroom.subscription.LaneCount;
+import io.postroom.subscription.LaneMove;
 import io.postroom.subscription.Pause;
 import io.postroom.subscription.Paused;
 import io.postroom.subscription.Point;
@@ -19,6 +23,7 @@ import io.postroom.subscription.SkipPlan;
 import io.postroom.subscription.SkippedMessage;
 import io.postroom.subscription.Subscriptions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
@@ -64,7 +69,7 @@ final class SubscriptionActs {
         LaneCount count = subscriptions.changeLanes(name, lanes, act);
         int former = count.former();
         if (count.wanted() != null && count.leased() > 0) {
-            terminal.say("asked for " + lanes + " lanes of subscription " + name + "; waiting until relays have given "
+            terminal.say("asked for " + count(lanes) + " of subscription " + name + "; waiting until relays have given "
                     + count(count.leased()) + " back");
         }
         long deadline = System.nanoTime() + patience.toNanos();
@@ -74,38 +79,49 @@ final class SubscriptionActs {
         }
         SubscriptionListing.lanes(subscriptions.lanes(name)).print(terminal, format);
         if (count.wanted() != null) {
-            terminal.say("subscription " + name + " still has " + count.lanes() + " lanes, relays have not given "
+            terminal.say("subscription " + name + " still has " + count(count.lanes()) + ", relays have not given "
                     + count(count.leased())
                     + " back yet; the change is made when they have, by one of them or by this command");
             return ExitCode.PARTIAL;
         }
-        terminal.say("subscription " + name + " has " + count.lanes() + " lanes"
+        terminal.say("subscription " + name + " has " + count(count.lanes())
                 + (former == count.lanes() ? ", as before" : ", it had " + former));
         return ExitCode.OK;
     }
 
     int skip(String name, Point to, OperatorOptions operator, PlanOptions risk, Duration patience) {
         SkipPlan plan = subscriptions.planSkip(name, to);
-        SubscriptionListing.moves(plan.moves()).print(terminal, format);
         if (plan.moves().isEmpty()) {
+            SubscriptionListing.moves(plan.moves()).print(terminal, format);
             terminal.say("nothing to skip: every lane of subscription " + name + " is beyond position " + plan.to());
             return ExitCode.OK;
         }
-        terminal.say(
-                (risk.isDryRun() ? "would move " : "moving ") + plan.moves().size() + " lanes of subscription "
-                        + name + " past at most " + plan.positions()
-                        + " positions of the journal; what lies there is never delivered; deliveries that wait are not touched");
+        String meaning = Counted.of(plan.moves().size(), "lane") + " of subscription " + name + " past at most "
+                + Counted.of(plan.positions(), "position")
+                + " of the journal; what lies there is never delivered; deliveries that wait are not touched";
         if (risk.isDryRun()) {
+            SubscriptionListing.moves(plan.moves()).print(terminal, format);
+            terminal.say("would move " + meaning);
             return ExitCode.OK;
         }
         Act act = operator.act();
-        confirm("skip messages of", name, risk);
-        subscriptions.skip(name, to, act, patience);
-        terminal.say("skipped; relays take the lanes again at their next beat");
+        terminal.say("moving " + meaning);
+        confirm("skip messages of", name, plan.moves(), risk);
+        // To where the plan said, not to what the word means by now.
+        SkipPlan done = subscriptions.skip(name, Point.at(plan.to() + 1), act, patience);
+        List<LaneMove> moves = counted(done.moves(), plan.moves());
+        SubscriptionListing.moves(moves).print(terminal, format);
+        terminal.say((moves.equals(plan.moves())
+                        ? "skipped"
+                        : "skipped what was left: lanes had moved since the plan, and "
+                                + Counted.of(moves.size(), "lane was moved", "lanes were moved") + " past at most "
+                                + Counted.of(done.positions(), "position"))
+                + "; relays take the lanes again at their next beat");
         return ExitCode.OK;
     }
 
     int skipped(SkippedMessage skipped) {
+        SubscriptionListing.skipped(skipped).print(terminal, format);
         String letter = skipped.deadLetter() == null
                 ? "nothing of it was left to keep"
                 : "it is kept as dead letter " + skipped.deadLetter() + ", discarded";
@@ -113,7 +129,11 @@ final class SubscriptionActs {
                 + (skipped.already() ? " was skipped before; " : " is skipped; ")
                 + letter
                 + (skipped.released() > 0
-                        ? "; " + skipped.released() + " messages that waited behind it are due now"
+                        ? "; "
+                                + Counted.of(
+                                        skipped.released(),
+                                        "message that waited behind it is due now",
+                                        "messages that waited behind it are due now")
                         : ""));
         return ExitCode.OK;
     }
@@ -124,44 +144,60 @@ final class SubscriptionActs {
         terminal.say(
                 key.already()
                         ? "dead letter " + deadLetter + " does not hold " + shown + " any more; nothing was done"
-                        : shown + " goes on, with " + key.released() + " messages at once; dead letter " + deadLetter
-                                + " stays open: redrive or discard it");
+                        : shown + " goes on, with " + Counted.of(key.released(), "message") + " at once; dead letter "
+                                + deadLetter + " stays open: redrive or discard it");
         return ExitCode.OK;
     }
 
     int replay(ReplayRequest request, OperatorOptions operator, PlanOptions risk, Duration patience) {
         ReplayPlan plan = subscriptions.planReplay(request);
-        SubscriptionListing.moves(plan.moves()).print(terminal, format);
-        terminal.say((risk.isDryRun() ? "would deliver " : "delivering ") + "positions " + (plan.after() + 1) + " to "
-                + plan.upTo() + " once more to subscription " + request.name() + ", in "
-                + plan.moves().size() + " lanes"
-                + (plan.leftAlone().isEmpty()
-                        ? ""
-                        : "; lanes " + plan.leftAlone() + " have not come so far and are left alone"));
         if (risk.isDryRun()) {
+            SubscriptionListing.moves(plan.moves()).print(terminal, format);
+            terminal.say("would deliver " + stretch(plan));
             return ExitCode.OK;
         }
         Act act = operator.act();
-        confirm("replay", request.name(), risk);
-        subscriptions.replay(request, act, patience);
+        terminal.say("delivering " + stretch(plan));
+        confirm("replay", request.name(), plan.moves(), risk);
+        ReplayPlan done = subscriptions.replay(planned(request, plan), act, patience);
+        List<LaneMove> moves = counted(done.moves(), plan.moves());
+        SubscriptionListing.moves(moves).print(terminal, format);
+        if (!moves.equals(plan.moves())) {
+            terminal.say("lanes had moved since the plan; asked for: " + stretch(done));
+        }
         terminal.say("relays begin at their next beat; postroom subscription show " + request.name()
                 + " tells how far they are; then the subscription goes on where it was");
         return ExitCode.OK;
     }
 
+    private static String stretch(ReplayPlan plan) {
+        return "positions " + (plan.after() + 1) + " to " + plan.upTo() + " once more to subscription " + plan.name()
+                + ", in " + Counted.of(plan.moves().size(), "lane")
+                + (plan.leftAlone().isEmpty()
+                        ? ""
+                        : "; lanes " + plan.leftAlone() + " have not come so far and are left alone");
+    }
+
+    /** The stretch that a plan has shown, whatever the words for it mean by now. */
+    private static ReplayRequest planned(ReplayRequest request, ReplayPlan plan) {
+        return new ReplayRequest(request.name(), Point.at(plan.after() + 1), Point.at(plan.upTo()), request.rate());
+    }
+
     int replayCopy(ReplayRequest request, String copy, OperatorOptions operator, PlanOptions risk) {
         ReplayPlan plan = subscriptions.planReplayCopy(request, copy);
-        SubscriptionListing.moves(plan.moves()).print(terminal, format);
         String stretch = "positions " + (plan.after() + 1) + " to " + plan.upTo() + " of subscription " + request.name()
                 + " once more, as " + copy;
         if (risk.isDryRun()) {
+            SubscriptionListing.moves(plan.moves()).print(terminal, format);
             terminal.say("would deliver " + stretch);
             return ExitCode.OK;
         }
         Act act = operator.act();
-        confirm("replay", request.name(), risk);
-        subscriptions.replayCopy(request, copy, act);
+        terminal.say("delivering " + stretch);
+        confirm("replay", request.name(), plan.moves(), risk);
+        ReplayPlan done = subscriptions.replayCopy(planned(request, plan), copy, act);
         boolean served = !subscriptions.show(request.name()).relays().isEmpty();
+        SubscriptionListing.moves(counted(done.moves(), plan.moves())).print(terminal, format);
         terminal.say((served
                         ? "relays of " + request.name() + " deliver "
                         : "no relay serves " + request.name() + " at the moment; one that does will deliver ")
@@ -173,27 +209,53 @@ final class SubscriptionActs {
 
     int remove(String name, boolean withDeliveries, OperatorOptions operator, PlanOptions risk) {
         RemovalPlan plan = subscriptions.planRemoval(name);
-        SubscriptionListing.removal(plan).print(terminal, format);
         if (risk.isDryRun()) {
-            terminal.say("would remove subscription " + name + "; " + plan.undelivered()
-                    + " positions of the journal would not be delivered to it");
+            SubscriptionListing.removal(plan).print(terminal, format);
+            terminal.say("would remove subscription " + name + "; " + Counted.of(plan.undelivered(), "position")
+                    + " of the journal would not be delivered to it");
             return ExitCode.OK;
         }
         Act act = operator.act();
-        confirm("remove", name, risk);
-        subscriptions.remove(name, withDeliveries, act);
+        if (!risk.isYes()) {
+            show(SubscriptionListing.removal(plan));
+            Confirmation.of(terminal).require("remove subscription " + name, name);
+        }
+        RemovalPlan done = subscriptions.remove(name, withDeliveries, act);
+        SubscriptionListing.removal(done).print(terminal, format);
         terminal.say("subscription " + name + " is removed; a relay that still names it makes it anew when it starts");
         return ExitCode.OK;
     }
 
-    private void confirm(String verb, String name, PlanOptions risk) {
+    private void confirm(String verb, String name, List<LaneMove> moves, PlanOptions risk) {
         if (!risk.isYes()) {
-            Consent.of(terminal).require(verb, name);
+            show(SubscriptionListing.moves(moves));
+            Confirmation.of(terminal).require(verb + " subscription " + name, name);
         }
     }
 
+    /** Shows what is about to be done to whoever is asked. Standard output is for what was done. */
+    private void show(Listing plan) {
+        if (Confirmation.of(terminal).isPossible()) {
+            terminal.err().print(plan.table());
+        }
+    }
+
+    /** What was done, with how many messages the plan has counted for the same stretch of a lane. */
+    private static List<LaneMove> counted(List<LaneMove> done, List<LaneMove> planned) {
+        return done.stream()
+                .map(move -> planned.stream()
+                        .filter(plan -> plan.lane() == move.lane()
+                                && plan.from() == move.from()
+                                && plan.to() == move.to()
+                                && plan.after() == move.after()
+                                && plan.upTo() == move.upTo())
+                        .findFirst()
+                        .orElse(move))
+                .toList();
+    }
+
     private static String count(int lanes) {
-        return lanes == 1 ? "1 lane" : lanes + " lanes";
+        return Counted.of(lanes, "lane");
     }
 
     private static String shown(String text) {

@@ -2,7 +2,6 @@ package io.postroom.server.subscription;
 
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
-import io.postroom.server.deadletter.Rate;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
@@ -13,7 +12,9 @@ import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
+import io.postroom.server.terminal.Rate;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.terminal.Uuids;
 import io.postroom.subscription.Act;
 import io.postroom.subscription.HeldKey;
 import io.postroom.subscription.Point;
@@ -68,10 +69,11 @@ public final class SubscriptionCommand {
 
     @Command(
             name = "list",
-            description = "Show every subscription, its state, how far it is and how far behind.",
+            description =
+                    "Show every subscription, its state, how far it is and how far behind, its held keys and dead letters.",
             footer = {"%nExample:", "  postroom subscription list -o json --url postgres://localhost/shop"})
     int list(@Mixin OutputOption output) {
-        SubscriptionListing.subscriptions(open().list()).print(terminal, output.format());
+        SubscriptionListing.subscriptions(open().list(), output.format()).print(terminal, output.format());
         return ExitCode.OK;
     }
 
@@ -152,6 +154,8 @@ public final class SubscriptionCommand {
                     Integer lanes,
             @Option(names = "--wait", paramLabel = "DURATION", description = WAIT) @Nullable Duration wait) {
         if (lanes == null) {
+            refuse(wait != null, "--wait", "a change of lanes");
+            refuse(operator.isGiven(), "--reason or --actor", "a change of lanes");
             return told(() -> {
                 SubscriptionListing.lanes(open().lanes(name)).print(terminal, output.format());
                 return ExitCode.OK;
@@ -209,6 +213,7 @@ public final class SubscriptionCommand {
         if (risk.isDryRun()) {
             throw new CommandException(ExitCode.USAGE, "--dry-run is for --to; postroom why shows a single message");
         }
+        refuse(wait != null, "--wait", "--to: a single message is skipped at once or not at all");
         Act act = operator.act();
         UUID id = message == null ? null : uuid(message);
         return told(
@@ -258,6 +263,7 @@ public final class SubscriptionCommand {
         Point first = PointWord.parse("--from", from);
         Point last = to == null ? null : PointWord.parse("--to", to);
         Double perSecond = rate == null ? null : rate(rate);
+        refuse(copy != null && wait != null, "--wait", "a replay without --as: a copy waits for nobody");
         if (!risk.isDryRun()) {
             operator.act();
         }
@@ -351,14 +357,18 @@ public final class SubscriptionCommand {
     }
 
     private static UUID uuid(String text) {
-        // UUID.fromString takes shorter forms for others than they are.
-        if (!text.matches("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")) {
-            throw new CommandException(
-                    ExitCode.USAGE,
-                    "'" + Quoted.text(text, 40)
-                            + "' is not the id of a message, such as 019a8f6e-3c1d-7b42-9d7e-0c5b7a1f2e33");
+        return Uuids.read(text)
+                .orElseThrow(() -> new CommandException(
+                        ExitCode.USAGE,
+                        "'" + Quoted.text(text, 40)
+                                + "' is not the id of a message, such as 019a8f6e-3c1d-7b42-9d7e-0c5b7a1f2e33"));
+    }
+
+    /** Refuses an option that would mean nothing here: whoever gives it believes that it does. */
+    private static void refuse(boolean given, String option, String meaning) {
+        if (given) {
+            throw new CommandException(ExitCode.USAGE, option + " is for " + meaning + "; leave it out");
         }
-        return UUID.fromString(text);
     }
 
     private static Duration orPatience(@Nullable Duration given) {

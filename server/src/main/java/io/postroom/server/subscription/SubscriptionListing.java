@@ -9,8 +9,10 @@ import io.postroom.subscription.LaneMove;
 import io.postroom.subscription.LaneState;
 import io.postroom.subscription.Pause;
 import io.postroom.subscription.RemovalPlan;
+import io.postroom.subscription.SkippedMessage;
 import io.postroom.subscription.SubscriptionDetails;
 import io.postroom.subscription.SubscriptionState;
+import io.postroom.subscription.Subscriptions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -27,7 +29,7 @@ final class SubscriptionListing {
 
     private SubscriptionListing() {}
 
-    static Listing subscriptions(List<SubscriptionState> states) {
+    static Listing subscriptions(List<SubscriptionState> states, OutputFormat format) {
         Listing listing = new Listing(
                 "name",
                 "state",
@@ -37,6 +39,8 @@ final class SubscriptionListing {
                 "position",
                 "lagMessages",
                 "lagSeconds",
+                "heldKeys",
+                "deadLetters",
                 "copyOf",
                 "aggregateTypes",
                 "eventTypes",
@@ -52,6 +56,8 @@ final class SubscriptionListing {
                     state.position(),
                     state.lagMessages(),
                     state.lag(),
+                    bounded(state.heldKeys(), format),
+                    bounded(state.deadLetters(), format),
                     state.copyOf(),
                     state.aggregateTypes(),
                     state.eventTypes(),
@@ -61,6 +67,11 @@ final class SubscriptionListing {
         return listing;
     }
 
+    /** A number that was counted no further than its limit. */
+    private static Object bounded(long count, OutputFormat format) {
+        return format == OutputFormat.TABLE && count >= Subscriptions.COUNT_MAX ? count + "+" : (Object) count;
+    }
+
     /** What matters most of a subscription at the moment, in one word. */
     static String word(SubscriptionState state) {
         if (state.pause() != null) {
@@ -68,6 +79,9 @@ final class SubscriptionListing {
         }
         if (state.isDone()) {
             return "done";
+        }
+        if (state.unavailableSince() != null) {
+            return "unavailable";
         }
         if (state.lanesWanted() != null) {
             return "changing";
@@ -118,6 +132,11 @@ final class SubscriptionListing {
                     move.messages());
         }
         return listing;
+    }
+
+    static Listing skipped(SkippedMessage skipped) {
+        return new Listing("position", "deadLetter", "released", "already")
+                .row(skipped.position(), skipped.deadLetter(), skipped.released(), skipped.already());
     }
 
     static Listing removal(RemovalPlan plan) {
@@ -196,6 +215,7 @@ final class SubscriptionListing {
             facts.put("pausedBy", pause.by());
             facts.put("pauseReason", pause.reason());
         }
+        facts.put("unavailableSince", state.unavailableSince());
         facts.put("lanes", state.lanes());
         facts.put("lanesWanted", state.lanesWanted());
         facts.put("lanesLeased", state.lanesLeased());

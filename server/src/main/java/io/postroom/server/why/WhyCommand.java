@@ -14,9 +14,9 @@ import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.terminal.Uuids;
 import java.util.UUID;
 import java.util.concurrent.Callable;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -39,7 +39,6 @@ import picocli.CommandLine.Parameters;
             "  postroom why 019a8f6e-3c1d-7b42-9d7e-0c5b7a1f2e33 --subscription billing -o json"
         })
 public final class WhyCommand implements Callable<Integer> {
-    private static final Pattern ID = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
     private static final int ID_LENGTH_MAX = 60;
 
     private final Terminal terminal;
@@ -89,13 +88,11 @@ public final class WhyCommand implements Callable<Integer> {
     }
 
     private UUID message() {
-        if (!ID.matcher(id).matches()) {
-            throw new CommandException(
-                    ExitCode.USAGE,
-                    "could not look for message '" + Quoted.text(id, ID_LENGTH_MAX)
-                            + "': a message id is a UUID, such as 019a8f6e-3c1d-7b42-9d7e-0c5b7a1f2e33");
-        }
-        return UUID.fromString(id);
+        return Uuids.read(id)
+                .orElseThrow(() -> new CommandException(
+                        ExitCode.USAGE,
+                        "could not look for message '" + Quoted.text(id, ID_LENGTH_MAX)
+                                + "': a message id is a UUID, such as 019a8f6e-3c1d-7b42-9d7e-0c5b7a1f2e33"));
     }
 
     private Postroom open() {

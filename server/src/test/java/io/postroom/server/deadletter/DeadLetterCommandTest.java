@@ -1,13 +1,12 @@
 package io.postroom.server.deadletter;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.message.Message;
 import io.postroom.server.CommandRun;
 import io.postroom.server.CommandTree;
+import io.postroom.server.Interruption;
 import io.postroom.server.Program;
-import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.testkit.TestDatabase;
 import java.io.ByteArrayOutputStream;
@@ -104,7 +103,14 @@ class DeadLetterCommandTest {
                 "deadletter                                        | a command is missing",
                 "deadletter redrve                                 | did you mean redrive?",
                 "deadletter list --limit 0                         | --limit is 0, the range is 1 to 1000",
-                "deadletter list --group-by eror                   | none of [error, type, owner, tenant, key, cause]; did you mean error?",
+                "deadletter list --group-by eror                   | none of [error, type, subscription, tenant, key, cause]; did you mean error?",
+                "deadletter list --group-by error --before 7       | --before goes on with a list, groups have no next page",
+                "deadletter list --group-by error --resolved       | --group-by counts open dead letters only",
+                "deadletter list --resolution gone                 | 'gone' is none of [redriven, discarded]",
+                "deadletter list --fingerprint 9f2c                | '9f2c' is not a fingerprint, which has 16 hexadecimal digits",
+                "deadletter redrives --limit 1001                  | --limit is 1001, the range is 1 to 1000",
+                "deadletter export                                 | no dead letter is named; give --all, or at least one of --subscription",
+                "deadletter export --all --subscription s          | leave one of the two out",
                 "deadletter list --cause exausted                  | did you mean exhausted?",
                 "deadletter list --since sometime                  | could not read --since",
                 "deadletter list --since 1h --until 2h             | let it begin before it ends",
@@ -118,9 +124,9 @@ class DeadLetterCommandTest {
                 "deadletter redrive 1 --reason r --rate 0/s        | the range is 0.001 to 100000",
                 "deadletter redrive 1 --reason r --canary 0        | canary is 0, the range is 1 to 10000",
                 "deadletter redrive 1 --reason r --patch /none     | could not read --patch /none: there is no such file",
-                "deadletter redrive 1 --reason r --request 7       | '7' is not a UUID such as",
+                "deadletter redrive 1 --reason r --request 7       | make a new one, as uuidgen does",
                 "deadletter discard 1 --reason r --canary 3        | --canary is not an option of postroom deadletter discard",
-                "deadletter cancel 1 --reason r                    | '1' is not a UUID such as",
+                "deadletter cancel 1 --reason r                    | postroom deadletter redrives lists them",
                 "deadletter cancel 8e03978e-40d5-43e8-bc93-6894a57f9324 | missing required option: '--reason=TEXT'",
                 "deadletter resume                                 | missing required parameter",
             })
@@ -172,6 +178,40 @@ class DeadLetterCommandTest {
     }
 
     @Test
+    void listsWhatWasResolvedAndByWhom() {
+        run("redrive", "1", "--reason", "fixed", "--actor", "anna", "--yes");
+        run("redrive", "2", "--reason", "fixed", "--actor", "anna", "--yes");
+        run("discard", "3", "--reason", "unwanted", "--actor", "bert", "--yes");
+        List<JsonNode> rows = rows(run("list", "--resolved", "-o", "json"));
+        assertThat(rows)
+                .extracting(row ->
+                        row.get("id").asLong() + " " + row.get("resolution").asString() + " "
+                                + row.get("resolvedBy").asString())
+                .containsExactly("3 discarded bert", "2 redriven anna", "1 redriven anna");
+        assertThat(rows.get(0).propertyNames())
+                .startsWith("id", "subscription", "position")
+                .endsWith("resolution", "resolvedAt", "resolvedBy", "redrive", "patched");
+        assertThat(rows(run("list", "--resolution", "redriven", "-o", "json"))).hasSize(2);
+        assertThat(rows(run("list", "--resolved", "--subscription", "none", "-o", "json")))
+                .isEmpty();
+        CommandRun page = run("list", "--resolved", "--limit", "2");
+        assertThat(page.err()).contains("there may be more: --before 2");
+        assertThat(page.out()).contains("RESOLVED BY").contains("bert").doesNotContain("s3cr3t");
+        assertThat(rows(run("list", "--resolved", "--before", "2", "-o", "json")))
+                .hasSize(1);
+        assertThat(rows(run("list", "-o", "json"))).hasSize(2);
+    }
+
+    @Test
+    void showsAsManyRedrivesAsAreAskedFor() {
+        run("discard", "1", "--reason", "r", "--yes");
+        run("discard", "2", "--reason", "r", "--yes");
+        CommandRun run = run("redrives", "--limit", "1", "-o", "json");
+        assertThat(rows(run)).hasSize(1);
+        assertThat(run.err()).contains("a greater --limit shows them");
+    }
+
+    @Test
     void countsThemByWhatTheyHaveInCommon() {
         JsonNode group =
                 rows(run("list", "--group-by", "error,type", "-o", "json")).get(0);
@@ -192,6 +232,11 @@ class DeadLetterCommandTest {
         assertThat(group.get("fingerprint").asString()).isEqualTo("beef");
         assertThat(rows(run("list", "--group-by", "tenant", "--group-by", "key", "-o", "json")))
                 .hasSize(5);
+        assertThat(rows(run("list", "--group-by", "subscription", "-o", "json"))
+                        .get(0)
+                        .get("subscription")
+                        .asString())
+                .isEqualTo("billing");
     }
 
     @Test
@@ -229,7 +274,7 @@ class DeadLetterCommandTest {
                 new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8),
                 Map.of("POSTROOM_URL", database.url()),
                 true);
-        for (String[] command : new String[][] {{"export"}, {"show", "1"}, {"show", "1", "-o", "json"}}) {
+        for (String[] command : new String[][] {{"export", "--all"}, {"show", "1"}, {"show", "1", "-o", "json"}}) {
             String[] all = new String[command.length + 1];
             all[0] = "deadletter";
             System.arraycopy(command, 0, all, 1, command.length);
@@ -310,31 +355,76 @@ class DeadLetterCommandTest {
                 .isEqualTo(2);
         CommandRun again = run("discard", "2", "3", "--reason", "unwanted", "--yes");
         assertThat(again.exitCode()).isEqualTo(3);
-        assertThat(again.err()).contains("none of them is there and open");
+        assertThat(again.err()).contains("could not discard 2 dead letters: none of them is open and fits");
+    }
+
+    @Test
+    void saysWhichOfTheNamedOnesAreNotOpen() {
+        run("discard", "3", "--reason", "unwanted", "--actor", "bert", "--yes");
+        CommandRun plan = run("redrive", "2", "3", "99", "--dry-run");
+        assertThat(plan.exitCode()).isEqualTo(5);
+        assertThat(plan.err())
+                .contains("dead letter 3 is not open: discarded at 2")
+                .contains(" by bert")
+                .contains("dead letter 99 is not there")
+                .contains("1 dead letter of 1 key");
+        CommandRun done = run("discard", "2", "3", "99", "--reason", "r", "--yes");
+        assertThat(done.exitCode()).isEqualTo(5);
+        assertThat(done.err()).contains("dead letter 99 is not there");
+        assertThat(count("dead_letter", "id = 2 and resolution = 'discarded'")).isOne();
+        CommandRun unfit = run("discard", "4", "5", "--type", "OrderPaid", "--reason", "r", "--yes");
+        assertThat(unfit.exitCode()).isEqualTo(3);
+        assertThat(unfit.err()).contains("dead letter 4 does not fit the other options");
     }
 
     @Test
     void asksNobodyWhereThereIsNoTerminal() {
         CommandRun run = run("redrive", "--subscription", "billing", "--reason", "fixed");
         assertThat(run.exitCode()).isEqualTo(2);
-        assertThat(run.err()).contains("could not redrive 5 dead letters: there is no terminal to ask on; add --yes");
+        assertThat(run.err())
+                .contains("could not redrive 5 dead letters: there is no terminal to ask on; add --yes, or");
         assertThat(count("redrive", "true")).isZero();
     }
 
     @Test
-    void takesTheTypedNumberForAYesAndNothingElse() {
-        ByteArrayOutputStream err = new ByteArrayOutputStream();
-        Terminal terminal = new Terminal(
-                new ByteArrayOutputStream(), new PrintStream(err, true, StandardCharsets.UTF_8), Map.of(), true);
-        new Confirmation(terminal, () -> " 17 ").require("redrive", 17);
-        assertThat(err.toString(StandardCharsets.UTF_8)).isEqualTo("postroom: type 17 to redrive them: ");
-        for (String answer : new String[] {"", "y", "yes", "18", null}) {
-            assertThatThrownBy(() -> new Confirmation(terminal, () -> answer).require("redrive", 17))
-                    .isInstanceOf(CommandException.class)
-                    .hasMessageContaining("nothing was done")
-                    .extracting("exitCode")
-                    .isEqualTo(1);
-        }
+    void whatIsBuriedAfterThePlanIsNotMeant() {
+        CommandRun run = Interruption.when(
+                "5 dead letters of 5 keys",
+                () -> database.execute("""
+                        insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id,
+                            event_type, event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by)
+                        values ('subscription', 'billing', 10, 1, gen_random_uuid(), 'order', 'late', 'OrderPaid', 1, '{}', now(),
+                            'rejected', 1, 'http.422', 'no', 'f00d', 'node-1')"""),
+                database.url(),
+                "deadletter",
+                "redrive",
+                "--subscription",
+                "billing",
+                "--reason",
+                "fixed",
+                "--yes");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(count("dead_letter", "resolution is null and aggregate_id = 'late'"))
+                .isOne();
+        assertThat(count("dead_letter", "resolution = 'redriven'")).isEqualTo(5);
+    }
+
+    @Test
+    void saysSoIfFewerAreDoneThanWereCounted() {
+        CommandRun run = Interruption.when(
+                "5 dead letters of 5 keys",
+                () -> run("discard", "1", "2", "--reason", "meanwhile", "--yes"),
+                database.url(),
+                "deadletter",
+                "redrive",
+                "--subscription",
+                "billing",
+                "--reason",
+                "fixed",
+                "--yes");
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.err())
+                .contains("is requested; it means 3 dead letters, not 5: the others were resolved meanwhile");
     }
 
     @Test
@@ -350,6 +440,34 @@ class DeadLetterCommandTest {
         CommandRun other = run("discard", "--subscription", "billing", "--reason", "x", "--yes", "--request", id);
         assertThat(other.exitCode()).isEqualTo(1);
         assertThat(other.err()).contains("requested before as redrive of").contains("and now as discard of");
+    }
+
+    @Test
+    void aTimeThatLongAgoIsTheSameWhenItIsAskedForAgain() {
+        String id = UUID.randomUUID().toString();
+        String[] command = {
+            "redrive", "--subscription", "billing", "--since", "2h", "--reason", "fixed", "--yes", "--request", id
+        };
+        assertThat(run(command).exitCode()).isZero();
+        CommandRun again = run(command);
+        assertThat(again.exitCode()).as(again.err()).isZero();
+        assertThat(again.err()).contains("redrive " + id + " was requested before");
+        assertThat(count("redrive", "true")).isOne();
+        CommandRun other = run(
+                "redrive",
+                "--subscription",
+                "billing",
+                "--since",
+                "2026-01-01T00:00:00Z",
+                "--reason",
+                "x",
+                "--yes",
+                "--request",
+                id);
+        assertThat(other.exitCode()).isEqualTo(1);
+        assertThat(other.err()).contains("requested before as redrive of");
+        CommandRun without = run("redrive", "--subscription", "billing", "--reason", "x", "--yes", "--request", id);
+        assertThat(without.exitCode()).isEqualTo(1);
     }
 
     @Test

@@ -1,7 +1,6 @@
 package io.postroom.server.subscription;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.Postroom;
 import io.postroom.message.Message;
@@ -11,14 +10,10 @@ import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.server.CommandRun;
-import io.postroom.server.terminal.CommandException;
-import io.postroom.server.terminal.Terminal;
+import io.postroom.server.Interruption;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
 import io.postroom.testkit.TestDatabase;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -112,6 +107,42 @@ class SubscriptionCommandTest {
                     .contains("node-1")
                     .doesNotContain("pausedBy");
         }
+    }
+
+    @Test
+    void listsWhatNeedsAnOperator() {
+        Subscription holding =
+                Subscription.named("billing").onBurial(OnBurial.HOLD).build();
+        sink.answer(message -> message.aggregateId().equals("second-3"), Outcome.rejected("never"));
+        try (Relay relay = relay(holding)) {
+            relay.runOnce();
+            JsonNode row = row(run("list", "-o", "json"));
+            assertThat(row.get("state").asString()).isEqualTo("active");
+            assertThat(row.get("heldKeys").asLong()).isOne();
+            assertThat(row.get("deadLetters").asLong()).isOne();
+            database.execute("""
+                    insert into postroom.circuit (subscription, relay, opened_at, probe_at, failures, error_class, error)
+                    select 'billing', id, '2026-11-15T10:00:00Z', now(), 3, 'http.503', 'busy' from postroom.relay""");
+            assertThat(row(run("list", "-o", "json")).get("state").asString()).isEqualTo("unavailable");
+            JsonNode shown = JsonMapper.shared()
+                    .readTree(run("show", "billing", "-o", "json").out());
+            assertThat(shown.get("state").asString()).isEqualTo("unavailable");
+            assertThat(shown.get("unavailableSince").asString()).isEqualTo("2026-11-15T10:00:00Z");
+        }
+        // What a relay saw that lives no more counts for nothing.
+        assertThat(row(run("list", "-o", "json")).get("state").asString()).isEqualTo("active");
+    }
+
+    @Test
+    void countsNoFurtherThanIsOfUse() {
+        database.execute("""
+                insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id, event_type,
+                    event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by)
+                select 'subscription', 'billing', n, 1, gen_random_uuid(), 'order', 'o', 'OrderPaid', 1, '{}', now(), 'rejected', 1,
+                    'http.422', 'no', 'f00d', 'node-1'
+                from generate_series(1, 10100) as n""");
+        assertThat(run("list").out()).contains("10000+");
+        assertThat(row(run("list", "-o", "json")).get("deadLetters").asLong()).isEqualTo(10_000);
     }
 
     @Test
@@ -220,7 +251,7 @@ class SubscriptionCommandTest {
                 .isEqualTo("done");
         CommandRun refused = run("remove", "billing", "--reason", "r", "--yes");
         assertThat(refused.exitCode()).isEqualTo(1);
-        assertThat(refused.err()).contains("it has 1 copies, such as again; remove them first");
+        assertThat(refused.err()).contains("it has a copy, again; remove that first");
         assertThat(run("remove", "again", "--reason", "r", "--yes").err()).contains("subscription again is removed");
     }
 
@@ -252,7 +283,7 @@ class SubscriptionCommandTest {
         assertThat(plan.get("deadLetters").asInt()).isEqualTo(1);
         CommandRun refused = run("remove", "billing", "--reason", "r", "--yes");
         assertThat(refused.exitCode()).isEqualTo(1);
-        assertThat(refused.err()).contains("it has 0 deliveries and 1 open dead letters");
+        assertThat(refused.err()).contains("it has 0 deliveries and 1 open dead letter;");
         assertThat(run("remove", "billing", "--with-deliveries", "--reason", "r", "--yes")
                         .exitCode())
                 .isZero();
@@ -261,17 +292,103 @@ class SubscriptionCommandTest {
     }
 
     @Test
-    void asksOnATerminal() {
-        ByteArrayOutputStream err = new ByteArrayOutputStream();
-        Terminal terminal = new Terminal(
-                new ByteArrayOutputStream(), new PrintStream(err, true, StandardCharsets.UTF_8), Map.of(), true);
-        new Consent(terminal, () -> " billing ").require("remove", "billing");
-        assertThat(err.toString(StandardCharsets.UTF_8)).isEqualTo("postroom: type billing to remove it: ");
-        assertThatThrownBy(() -> new Consent(terminal, () -> "yes").require("remove", "billing"))
-                .isInstanceOf(CommandException.class)
-                .hasMessage("nothing was done: 'yes' was typed, not billing");
-        assertThatThrownBy(() -> new Consent(terminal, () -> null).require("remove", "billing"))
-                .hasMessage("nothing was done: nothing was typed, not billing");
+    void skipsToWhereThePlanSaidThoughMoreHasCome() {
+        CommandRun run = Interruption.when(
+                "moving 2 lanes of subscription billing past at most 10 positions",
+                () -> publish(Messages.ofManyKeys("late", 5)),
+                database.url(),
+                "subscription",
+                "skip",
+                "billing",
+                "--to",
+                "now",
+                "--reason",
+                "r",
+                "--yes",
+                "-o",
+                "json");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(count("lane where position = 20")).isEqualTo(2);
+        assertThat(JsonMapper.shared().readTree(run.out()).values().stream()
+                        .mapToLong(row -> row.get("messages").asLong())
+                        .sum())
+                .isEqualTo(10);
+        relayOnce(Subscription.named("billing").build());
+        assertThat(sink.attempts()).hasSize(5);
+    }
+
+    @Test
+    void replaysTheStretchOfThePlanThoughLanesHaveMoved() {
+        CommandRun run = Interruption.when(
+                "delivering positions 1 to 10 once more",
+                () -> relayOnce(Subscription.named("billing").build()),
+                database.url(),
+                "subscription",
+                "replay",
+                "billing",
+                "--from",
+                "beginning",
+                "--reason",
+                "r",
+                "--yes");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.err())
+                .contains(
+                        "lanes had moved since the plan; asked for: positions 1 to 10 once more to subscription billing");
+        assertThat(count("lane where replay_to = 10 and resume_at = 20")).isEqualTo(2);
+        sink.forget();
+        relayOnce(Subscription.named("billing").build());
+        assertThat(sink.attempts()).hasSize(10);
+    }
+
+    @Test
+    void replaysTheStretchOfThePlanAsACopy() {
+        CommandRun run = Interruption.when(
+                "delivering positions 1 to 20 of subscription billing once more, as again",
+                () -> publish(Messages.ofManyKeys("late", 5)),
+                database.url(),
+                "subscription",
+                "replay",
+                "billing",
+                "--from",
+                "beginning",
+                "--as",
+                "again",
+                "--reason",
+                "r",
+                "--yes");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(count("lane where subscription = 'again' and replay_to = 20"))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void actsThoughNobodyReadsWhatItPrints() {
+        CommandRun run = Interruption.unread(
+                database.url(), "subscription", "skip", "billing", "--to", "now", "--reason", "r", "--yes");
+        assertThat(run.exitCode()).isZero();
+        assertThat(count("lane where position = 20")).isEqualTo(2);
+        run = Interruption.unread(
+                database.url(), "subscription", "replay", "billing", "--from", "4", "--reason", "r", "--yes");
+        assertThat(run.exitCode()).isZero();
+        assertThat(count("lane where replay_to is not null")).isEqualTo(2);
+        run = Interruption.unread(database.url(), "subscription", "remove", "billing", "--reason", "r", "--yes");
+        assertThat(run.exitCode()).isZero();
+        assertThat(count("subscription")).isZero();
+    }
+
+    @Test
+    void printsWhatBecameOfASingleMessage() {
+        List<Message> bad = Messages.sequence("bad", 1);
+        sink.answer(message -> message.id().equals(bad.get(0).id()), Outcome.retry("not now"));
+        publish(bad);
+        relayOnce(
+                Subscription.named("billing").retry(RetryPolicy.named("linear")).build());
+        JsonNode skipped =
+                row(run("skip", "billing", "--message", bad.get(0).id().toString(), "--reason", "gone", "-o", "json"));
+        assertThat(skipped.get("position").asLong()).isEqualTo(21);
+        assertThat(skipped.get("deadLetter").asLong()).isOne();
+        assertThat(skipped.get("already").asBoolean()).isFalse();
     }
 
     private void relayOnce(Subscription subscription) {

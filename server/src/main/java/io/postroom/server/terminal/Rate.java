@@ -1,6 +1,5 @@
-package io.postroom.server.deadletter;
+package io.postroom.server.terminal;
 
-import io.postroom.server.terminal.Quoted;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
