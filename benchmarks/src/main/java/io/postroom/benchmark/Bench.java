@@ -13,6 +13,8 @@ import java.util.Map;
 /** Runs the scenarios and writes the report: {@code Bench FOLDER [--quick] [SCENARIO …]}. */
 public final class Bench {
     private static final int BACKLOG = 300_000;
+    /** As many as its peer has workers. */
+    private static final int LANES = 2;
 
     private final EmbeddedPostgres server;
     private final Report report = new Report();
@@ -88,7 +90,7 @@ public final class Bench {
                 Postroom postroom = database.migrated();
                 database.execute(Sample.backlog(BACKLOG), "checkpoint");
                 raw[round] = Drain.rawRead(database, BACKLOG, 1000);
-                ours[round] = Drain.relay(postroom, "drain", BACKLOG, 4);
+                ours[round] = Drain.relay(postroom, "drain", BACKLOG, LANES);
             }
             try (BenchDatabase database = BenchDatabase.create(server)) {
                 Postroom postroom = database.migrated();
@@ -98,7 +100,7 @@ public final class Bench {
                         Statement statement = holder.createStatement()) {
                     holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
                     statement.execute("select txid_current_if_assigned()");
-                    held[round] = Drain.relay(postroom, "drain", BACKLOG, 4);
+                    held[round] = Drain.relay(postroom, "drain", BACKLOG, LANES);
                     holder.rollback();
                 }
             }
@@ -113,7 +115,10 @@ public final class Bench {
                 Measure.median(raw),
                 "messages/s");
         report.figure(
-                section, "Postroom: stamp, deliver to a no-op handler, settle", Measure.median(ours), "messages/s");
+                section,
+                "Postroom: stamp, deliver to a no-op handler, settle, two lanes",
+                Measure.median(ours),
+                "messages/s");
         report.figure(section, "Postroom, another connection holding a snapshot", Measure.median(held), "messages/s");
         report.figure(
                 section,

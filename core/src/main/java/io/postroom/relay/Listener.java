@@ -35,7 +35,6 @@ final class Listener {
     private final Consumer<String> heard;
     private final Signal signal = new Signal();
     private volatile boolean stopped;
-    private volatile @Nullable Connection listening;
     private @Nullable Thread thread;
 
     Listener(Database database, RelaySettings settings, Consumer<String> heard) {
@@ -53,23 +52,14 @@ final class Listener {
         thread = Threads.start("postroom-listen-" + settings.name(), this::run);
     }
 
+    /** Lets it end: at the next notification, or soon without. */
     void stop() {
         stopped = true;
         signal.raise();
-        hangUp();
-        Threads.join(thread, settings.stopGrace());
     }
 
-    /** Ends a wait for notifications: the connection is of no use to anybody else. */
-    private void hangUp() {
-        Connection connection = listening;
-        try {
-            if (connection != null) {
-                connection.abort(Runnable::run);
-            }
-        } catch (SQLException | RuntimeException e) {
-            LOG.debug("relay {} could not hang up; it waits for its next notification", settings.name(), e);
-        }
+    void join() {
+        Threads.join(thread, settings.stopGrace());
     }
 
     /** Ends when stopped; without a database it tries again at the next beat. */
@@ -87,7 +77,6 @@ final class Listener {
     private void listen() {
         try (Session opened = database.open(Database.ANSWER_WITHIN)) {
             Connection connection = opened.connection();
-            listening = connection;
             try (Statement statement = connection.createStatement()) {
                 statement.execute("listen \"" + channel(database) + '"');
             }
@@ -102,8 +91,6 @@ final class Listener {
             }
         } catch (SQLException | RuntimeException e) {
             LOG.debug("relay {} stopped listening; polling goes on", settings.name(), e);
-        } finally {
-            listening = null;
         }
     }
 }

@@ -148,6 +148,8 @@ public final class Relay implements AutoCloseable {
         } catch (DatabaseException e) {
             LOG.warn("relay {} could not say goodbye: {}", settings.name(), e.getMessage());
         }
+        // It hears the goodbye, too.
+        listener.join();
         LOG.info("relay {} ({}) stopped", settings.name(), id);
     }
 
