@@ -85,10 +85,35 @@ class WhyTest {
         publish(first);
         runOnce();
         Answer answer = answer(first, Verdict.DONE, Code.DELIVERED);
-        assertThat(answer.headline()).isEqualTo("was delivered: lane 0 is at position " + (begin + 1) + ", past it");
-        assertThat(answer.reasons().get(0).evidence())
+        assertThat(answer.headline())
+                .matches("was delivered by relay node-7, no later than \\S+Z: lane 0 is at position " + (begin + 1)
+                        + ", past it");
+        assertThat(evidence(answer))
                 .containsEntry("position", begin + 1)
-                .doesNotContainKey("attemptsFailed");
+                .containsEntry("deliveredBy", "node-7")
+                .containsKeys("deliveredAfter", "deliveredBefore")
+                .doesNotContainKeys("attemptsFailed", "deliveredAt");
+        assertThat((Instant) evidence(answer).get("deliveredBefore"))
+                .isAfter((Instant) evidence(answer).get("deliveredAfter"));
+    }
+
+    @Test
+    void aDeliveryIsOfATimeEvenIfMaintenanceHasThinnedWhatIsRemembered() throws SQLException {
+        publish(first);
+        runOnce();
+        database.execute(
+                "update postroom.settlement set at = date_trunc('minute', now() - interval '2 hours') where subscription = '"
+                        + name + "'",
+                "insert into postroom.settlement (subscription, lane, position, at, node) select subscription, lane, position + n, at + n"
+                        + " * interval '1 second', node from postroom.settlement, generate_series(1, 9) as n where subscription = '"
+                        + name + "'",
+                "insert into postroom.settlement (subscription, lane, position, at, node) select subscription, lane, position + 100, now()"
+                        + " - interval '8 days', node from postroom.settlement where position = " + (begin + 1)
+                        + " and subscription = '" + name + "'");
+        database.postroom().maintenance().runOnce();
+        assertThat(database.queryLong("select count(*) from postroom.settlement where subscription = '" + name + "'"))
+                .isEqualTo(1);
+        assertThat(evidence(answer(first, Verdict.DONE, Code.DELIVERED))).containsKey("deliveredBefore");
     }
 
     @Test
@@ -97,8 +122,12 @@ class WhyTest {
         sink.answer(message -> true, Outcome.retry("no room"), 2);
         runOnce();
         Answer answer = answer(first, Verdict.DONE, Code.DELIVERED);
-        assertThat(answer.headline()).startsWith("was delivered after 2 attempts that failed: ");
-        assertThat(answer.reasons().get(0).evidence()).containsEntry("attemptsFailed", 2L);
+        assertThat(answer.headline())
+                .matches("was delivered at \\S+Z by relay node-7 after 2 attempts that failed: .*");
+        assertThat(answer.reasons().get(0).evidence())
+                .containsEntry("attemptsFailed", 2L)
+                .containsKey("deliveredAt")
+                .doesNotContainKeys("deliveredBefore", "deliveredAfter");
         assertThat(String.valueOf(answer.reasons().get(0).evidence().get("lastError")))
                 .endsWith(": no room");
     }

@@ -49,6 +49,7 @@ class GrantsTest {
             outbox             i      s      s      s
             redrive            -      su     s      siu
             relay              -      siud   s      s
+            settlement         -      sid    s      sd
             subscription       -      siu    s      siud
             tick               -      s      s      s
             every partition    -      -      -      -

@@ -139,9 +139,17 @@ final class Case {
         DiagnosisTable.Letter letter =
                 facts.letters().isEmpty() ? null : facts.letters().get(0);
         boolean again = lane.replayTo() != null && position > lane.position() && position <= lane.replayTo();
+        DiagnosisTable.Settlement accepted = attempts.accepted();
+        // A message that had to wait was passed by its lane before it was delivered.
+        DiagnosisTable.Settlement settled = attempts.failed() == 0 && letter == null ? facts.settlement() : null;
         Reason.Draft draft = Reason.because(
                 Code.DELIVERED,
                 "was delivered"
+                        + (accepted != null
+                                ? " at " + Words.at(accepted.at()) + " by relay " + accepted.node()
+                                : settled == null
+                                        ? ""
+                                        : " by relay " + settled.node() + ", no later than " + Words.at(settled.at()))
                         + (attempts.failed() == 0
                                 ? ""
                                 : " after "
@@ -152,6 +160,10 @@ final class Case {
                                 ? " of a replay up to " + lane.replayTo() + ", and it will be sent again"
                                 : position <= lane.position() ? ", past it" : ", and was past it before"));
         return withLane(draft)
+                .fact("deliveredAt", accepted == null ? null : accepted.at())
+                .fact("deliveredAfter", accepted == null ? earliest(letter) : null)
+                .fact("deliveredBefore", accepted != null || settled == null ? null : settled.at())
+                .fact("deliveredBy", accepted != null ? accepted.node() : settled == null ? null : settled.node())
                 .fact("attemptsFailed", attempts.failed() == 0 ? null : attempts.failed())
                 .fact("lastFailedAt", attempts.lastAt())
                 .fact(
@@ -160,6 +172,14 @@ final class Case {
                 .fact("redrivenFrom", letter == null ? null : letter.id())
                 .fact("redrivenAt", letter == null ? null : letter.resolvedAt())
                 .next();
+    }
+
+    private @Nullable Instant earliest(DiagnosisTable.@Nullable Letter letter) {
+        if (letter != null) {
+            return letter.resolvedAt();
+        }
+        Instant failedAt = facts.attempts().lastAt();
+        return failedAt == null ? facts.message().stampedAt() : failedAt;
     }
 
     private Answer ahead() {

@@ -126,6 +126,9 @@ public final class Diagnosis {
                                                 each.owner().equals(target.name()) && each.position() == position)
                                         .toList(),
                                 table.attempts(tx, target.name(), position, ATTEMPTS_MAX),
+                                table.settlement(
+                                                tx, target.name(), target.lane().number(), position)
+                                        .orElse(null),
                                 table.keyHead(tx, target.name(), keyHash, position)
                                         .orElse(null),
                                 skip(tx, target, message, position),
@@ -271,7 +274,10 @@ public final class Diagnosis {
                 .fact("prepared", first.prepared())
                 .fact("application", first.application())
                 .fact("openFor", first.age())
-                .next();
+                .next(
+                        first.pid() == null
+                                ? "select * from pg_prepared_xacts where gid = '" + first.prepared() + "'"
+                                : "select * from pg_stat_activity where pid = " + first.pid());
     }
 
     private static String told(DiagnosisTable.Writer writer) {

@@ -26,6 +26,7 @@ final class DiagnosisTable {
     private final Sql readSubscriptions;
     private final Sql readDeliveries;
     private final Sql readAttempts;
+    private final Sql readSettlement;
     private final Sql readKeyHead;
     private final Sql readSkips;
 
@@ -37,6 +38,7 @@ final class DiagnosisTable {
         readSubscriptions = schema.sql(DiagnosisTable.class, "read_subscriptions.sql");
         readDeliveries = schema.sql(DiagnosisTable.class, "read_deliveries.sql");
         readAttempts = schema.sql(DiagnosisTable.class, "read_attempts.sql");
+        readSettlement = schema.sql(DiagnosisTable.class, "read_settlement.sql");
         readKeyHead = schema.sql(DiagnosisTable.class, "read_key_head.sql");
         readSkips = schema.sql(DiagnosisTable.class, "read_skips.sql");
     }
@@ -92,7 +94,24 @@ final class DiagnosisTable {
                 .set("position", position)
                 .set("limit", limit)
                 .one(row -> new Attempts(
-                        row.getLong("failed"), instant(row, "last_at"), row.getString("node"), fault(row)));
+                        row.getLong("failed"),
+                        instant(row, "last_at"),
+                        row.getString("node"),
+                        fault(row),
+                        settlement(instant(row, "accepted_at"), row.getString("accepted_by"))));
+    }
+
+    Optional<Settlement> settlement(Connection tx, String subscription, int lane, long position) {
+        return readSettlement
+                .on(tx)
+                .set("subscription", subscription)
+                .set("lane", lane)
+                .set("position", position)
+                .first(row -> new Settlement(Objects.requireNonNull(instant(row, "at")), row.getString("node")));
+    }
+
+    private static @Nullable Settlement settlement(@Nullable Instant at, @Nullable String node) {
+        return at == null || node == null ? null : new Settlement(at, node);
     }
 
     Optional<KeyHead> keyHead(Connection tx, String subscription, int keyHash, long position) {
@@ -238,7 +257,11 @@ final class DiagnosisTable {
             long failed,
             @Nullable Instant lastAt,
             @Nullable String node,
-            @Nullable Error error) {}
+            @Nullable Error error,
+            @Nullable Settlement accepted) {}
+
+    /** When something was known to be done, and by which relay. */
+    record Settlement(Instant at, String node) {}
 
     record KeyHead(
             long position,

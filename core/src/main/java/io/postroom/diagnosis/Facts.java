@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * All that is known about one message and one subscription.
  *
  * @param letters the dead letters of the message for this subscription, newest first
+ * @param settlement when its lane was first known to be past it
  * @param head what holds up its key, if anything
  * @param skip where an operator skipped it, or may have
  * @param now the database's time
@@ -20,6 +21,7 @@ record Facts(
         DiagnosisTable.@Nullable Delivery delivery,
         List<DiagnosisTable.Letter> letters,
         DiagnosisTable.Attempts attempts,
+        DiagnosisTable.@Nullable Settlement settlement,
         DiagnosisTable.@Nullable KeyHead head,
         DiagnosisTable.@Nullable Skip skip,
         DiagnosisTable.JournalEnd end,

@@ -161,6 +161,9 @@ final class Unfinished {
     }
 
     private Reason unreadable(DiagnosisTable.Delivery delivery) {
+        if (delivery.error() != null && delivery.error().errorClass().equals("message.gone")) {
+            return gone(delivery);
+        }
         return withDelivery(
                         Reason.because(
                                 Code.UNREADABLE,
@@ -171,6 +174,19 @@ final class Unfinished {
                 .fact("eventVersion", facts.message().eventVersion())
                 .fact("since", delivery.createdAt())
                 .next("postroom message versions");
+    }
+
+    /** No relay will ever be able to read it. */
+    private Reason gone(DiagnosisTable.Delivery delivery) {
+        return withDelivery(
+                        Reason.because(
+                                Code.UNREADABLE,
+                                "its content is gone: the outbox partition that held it was dropped while it waited; the later ones of"
+                                        + " its key wait behind it until it is skipped"),
+                        delivery)
+                .fact("since", delivery.createdAt())
+                .next("postroom subscription skip " + target.name() + " --position " + facts.position()
+                        + " --reason '…'");
     }
 
     private Reason.Draft withDelivery(Reason.Draft draft, DiagnosisTable.Delivery delivery) {

@@ -23,6 +23,7 @@ public final class Maintenance implements AutoCloseable {
 
     private final PartitionKeeper partitions;
     private final TickThinner ticks;
+    private final SettlementThinner settlements;
     private final Redrives redrives;
     private final Telemetry telemetry;
     private final String schema;
@@ -37,6 +38,7 @@ public final class Maintenance implements AutoCloseable {
         this.redrives = redrives;
         this.partitions = new PartitionKeeper(database);
         this.ticks = new TickThinner(database);
+        this.settlements = new SettlementThinner(database);
         this.telemetry = telemetry;
         this.schema = database.schema().name();
     }
@@ -60,6 +62,7 @@ public final class Maintenance implements AutoCloseable {
                     made.get(made.size() - 1));
         }
         ticks.thin();
+        settlements.thin();
         boolean strays = partitions.hasStrays();
         telemetry.strays(strays);
         if (strays) {

@@ -58,7 +58,7 @@ grant execute on function /*schema*/publish(text, text, text, json, text, bigint
 grant execute on function /*schema*/time_ordered_id() to "/*writer*/";
 grant execute on function /*schema*/json_repeats_key(json) to "/*writer*/";
 
-grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay,
+grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
     /*schema*/dead_letter, /*schema*/redrive
     to "/*relay*/", "/*reader*/", "/*operator*/";
@@ -68,12 +68,14 @@ grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /
     to "/*relay*/";
 grant insert, update on /*schema*/subscription to "/*relay*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/relay, /*schema*/delivery, /*schema*/circuit to "/*relay*/";
+grant insert, delete on /*schema*/settlement to "/*relay*/";
 grant insert on /*schema*/attempt, /*schema*/audit to "/*relay*/";
 grant insert, update on /*schema*/dead_letter to "/*relay*/";
 grant update on /*schema*/redrive to "/*relay*/";
 
 grant insert, update, delete on /*schema*/subscription to "/*operator*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/delivery to "/*operator*/";
+grant delete on /*schema*/settlement to "/*operator*/";
 grant insert, update on /*schema*/dead_letter to "/*operator*/";
 grant insert, update on /*schema*/redrive to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";

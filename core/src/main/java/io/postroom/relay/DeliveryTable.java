@@ -173,9 +173,9 @@ final class DeliveryTable {
                 .set("durations", array(tried, each -> micros(each.took()), Long[]::new))
                 .set("nodes", array(tried, LaneRecord.Tried::node, String[]::new))
                 .set("outcomes", array(tried, LaneRecord.Tried::outcome, String[]::new))
-                .set("error_classes", array(tried, each -> each.fault().errorClass(), String[]::new))
-                .set("errors", array(tried, each -> each.fault().message(), String[]::new))
-                .set("fingerprints", array(tried, each -> each.fault().fingerprint(), String[]::new))
+                .set("error_classes", array(tried, each -> orNull(each.fault(), Fault::errorClass), String[]::new))
+                .set("errors", array(tried, each -> orNull(each.fault(), Fault::message), String[]::new))
+                .set("fingerprints", array(tried, each -> orNull(each.fault(), Fault::fingerprint), String[]::new))
                 .update();
     }
 

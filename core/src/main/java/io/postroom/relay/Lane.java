@@ -437,6 +437,10 @@ final class Lane {
         }
         if (slot.isRecorded()) {
             changes.accepted.add(slot.position());
+            if (slot.isClaimed()) {
+                Duration took = Duration.ofNanos(System.nanoTime() - slot.sentNanos());
+                tried(new LaneRecord.Tried(slot.position(), slot.attempt(), took, node(), "accepted", null));
+            }
             touch(slot);
         }
         done(slot);

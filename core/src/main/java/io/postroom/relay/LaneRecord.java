@@ -69,8 +69,14 @@ final class LaneRecord {
 
     record Buried(Slot.Id id, Cause cause, int attempts, Fault fault) {}
 
-    /** An attempt that failed. */
-    record Tried(long position, int attempt, Duration took, String node, String outcome, Fault fault) {}
+    /** An attempt that failed, or without a fault one that did not. */
+    record Tried(
+            long position,
+            int attempt,
+            Duration took,
+            String node,
+            String outcome,
+            @Nullable Fault fault) {}
 
     boolean isEmpty() {
         return accepted.isEmpty() && kept.isEmpty() && buried.isEmpty() && tried.isEmpty();

@@ -34,6 +34,8 @@ final class LaneStore {
     private final Telemetry telemetry;
     private volatile long settled;
     private long attempted;
+    private long marked;
+    private long markedNanos = System.nanoTime() - RelaySettings.MARK_INTERVAL.toNanos();
     private long recorded;
     private @Nullable Sealed sealed;
 
@@ -50,6 +52,7 @@ final class LaneStore {
         this.telemetry = surroundings.telemetry();
         this.settled = taken.position();
         this.attempted = taken.position();
+        this.marked = taken.position();
     }
 
     /** What the lane finds when it begins. */
@@ -162,6 +165,17 @@ final class LaneStore {
         }
         settled = position;
         telemetry.settled(held.subscription(), held.lane(), position);
+        mark();
+    }
+
+    /** Lets operators know when; not each time, which would cost as much as settling. */
+    private void mark() {
+        long now = System.nanoTime();
+        if (settled > marked && now - markedNanos >= RelaySettings.MARK_INTERVAL.toNanos()) {
+            markedNanos = now;
+            marked = settled;
+            database.run(tx -> lanes.markSettled(tx, held, settled, node));
+        }
     }
 
     /** Whether a record still waits to be written. */
@@ -194,6 +208,7 @@ final class LaneStore {
         settled = writing.position();
         sealed = null;
         telemetry.settled(held.subscription(), held.lane(), writing.position());
+        mark();
         return written;
     }
 
@@ -209,6 +224,9 @@ final class LaneStore {
 
     /** Gives the lane back. */
     void release() {
+        if (settled > marked) {
+            database.run(tx -> lanes.markSettled(tx, held, settled, node));
+        }
         if (!database.run(tx -> lanes.release(tx, relayId, held))) {
             throw new LostLeaseException(held, settled);
         }

@@ -29,6 +29,9 @@ record RelaySettings(
     /** After this time without an answer a message is noted among the deliveries, and the position passes it. */
     static final Duration SLOW = Duration.ofSeconds(1);
 
+    /** How often it is remembered when a lane was where. */
+    static final Duration MARK_INTERVAL = Duration.ofSeconds(1);
+
     /** How many deliveries a lane has claimed at once. */
     static final int CLAIM_MAX = 200;
 

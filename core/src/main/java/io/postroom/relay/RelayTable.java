@@ -33,6 +33,7 @@ final class RelayTable {
     private final Sql lanePlan;
     private final Sql recordLane;
     private final Sql endReplay;
+    private final Sql markSettled;
     private final Sql showCircuit;
     private final Sql hideCircuit;
 
@@ -54,6 +55,7 @@ final class RelayTable {
         lanePlan = schema.sql(RelayTable.class, "lane_plan.sql");
         recordLane = schema.sql(RelayTable.class, "record_lane.sql");
         endReplay = schema.sql(RelayTable.class, "end_replay.sql");
+        markSettled = schema.sql(RelayTable.class, "mark_settled.sql");
         showCircuit = schema.sql(RelayTable.class, "show_circuit.sql");
         hideCircuit = schema.sql(RelayTable.class, "hide_circuit.sql");
     }
@@ -129,6 +131,16 @@ final class RelayTable {
                 .set("subscription", subscription)
                 .set("lanes", lanes)
                 .set("position", position)
+                .update();
+    }
+
+    int markSettled(Connection tx, Held held, long position, String node) {
+        return markSettled
+                .on(tx)
+                .set("subscription", held.subscription())
+                .set("lane", held.lane())
+                .set("position", position)
+                .set("node", node)
                 .update();
     }
 

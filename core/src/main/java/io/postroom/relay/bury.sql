@@ -25,7 +25,7 @@ left join lateral (
     from (
         select id, attempt, at, duration, node, outcome, error_class, error, fingerprint
         from /*schema*/attempt
-        where subscription = :subscription and position = b.position
+        where subscription = :subscription and position = b.position and outcome <> 'accepted'
         order by at desc
         limit 100
     ) as a

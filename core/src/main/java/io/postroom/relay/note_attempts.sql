@@ -1,4 +1,4 @@
--- Remember attempts that failed.
+-- Remember attempts that failed, and of messages that were retried the one that did not.
 --   :subscription text
 --   :positions bigint[]   :attempts int[]   :durations bigint[], microseconds   :nodes text[]   :outcomes text[]
 --   :error_classes text[]   :errors text[]   :fingerprints text[]

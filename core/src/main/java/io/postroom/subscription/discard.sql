@@ -31,7 +31,7 @@ left join lateral (
     from (
         select id, attempt, at, duration, node, outcome, error_class, error, fingerprint
         from /*schema*/attempt
-        where subscription = :name and position = m.position
+        where subscription = :name and position = m.position and outcome <> 'accepted'
         order by at desc
         limit 100
     ) as a

@@ -84,7 +84,7 @@ create index delivery_held on /*schema*/delivery (subscription, position) where 
 create index delivery_sending on /*schema*/delivery (subscription, lane) where state in ('sending', 'unreadable');
 create index delivery_outbox_day on /*schema*/delivery (outbox_day);
 
--- Every attempt that failed, for as long as its partition is kept.
+-- Every attempt that failed, and the one of a retried message that did not, for as long as its partition is kept.
 create table /*schema*/attempt (
     id           bigint      not null generated always as identity,
     day          date        not null default (now() at time zone 'utc')::date,
@@ -96,13 +96,26 @@ create table /*schema*/attempt (
     duration     interval    not null,
     node         text        not null,
     outcome      text        not null,
-    error_class  text        not null,
-    error        text        not null,
-    fingerprint  text        not null
+    error_class  text,
+    error        text,
+    fingerprint  text,
+    constraint attempt_error check ((outcome = 'accepted') = (error_class is null) and (error_class is null) = (error is null)
+                                    and (error_class is null) = (fingerprint is null))
 ) partition by range (day);
 create index attempt_message on /*schema*/attempt (subscription, position, at);
 insert into /*schema*/daily_table (name, has_default, unique_column) values ('attempt', true, 'id');
 select count(*) from /*schema*/keep_partitions();
+
+-- How far lanes had come, and when: a row a second while they move, fewer as time goes by. Tells when a message was delivered.
+create table /*schema*/settlement (
+    subscription text        not null references /*schema*/subscription (name) on delete cascade,
+    lane         integer     not null,
+    position     bigint      not null,
+    at           timestamptz not null default clock_timestamp(),
+    node         text        not null,
+    primary key (subscription, lane, position)
+);
+create index settlement_at on /*schema*/settlement (at);
 
 -- A destination that takes nothing at the moment, as one relay sees it. Gone when it is well again.
 create table /*schema*/circuit (
