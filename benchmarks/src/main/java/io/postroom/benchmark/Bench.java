@@ -60,6 +60,7 @@ public final class Bench {
         scenarios.put(
                 "failing",
                 (database, postroom) -> new Failing(server, quick ? 100_000 : BACKLOG).run(report, quick ? 1 : 3));
+        scenarios.put("redrive", (database, postroom) -> new Redriving(database, postroom).run(report));
         scenarios.put("wal", this::wal);
         scenarios.put("kafka", (database, postroom) -> KafkaEndToEnd.run(report, database, quick ? 50_000 : 200_000));
         scenarios.put(

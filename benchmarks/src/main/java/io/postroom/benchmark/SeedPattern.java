@@ -17,7 +17,7 @@ import java.util.concurrent.Future;
 final class SeedPattern {
     private static final int[] BATCHES = {100, 500, 1000};
     /** As usually written it may be slow; what it does in this time shows its rate as well. */
-    private static final Duration EACH_MAX = Duration.ofSeconds(10);
+    private static final Duration EACH_MAX = Duration.ofSeconds(6);
 
     private final BenchDatabase database;
 

@@ -22,8 +22,9 @@
  * deliveries first locks their lane's row, operators' too, so there is one writer at a time and no lock on single deliveries. An
  * attempt at a delivery is counted when it is claimed, before it is made. Attempts of messages that come straight from the journal
  * are not written anywhere; but a relay that takes a lane from one that died writes {@code sending} rows for what the dead one may
- * have been sending, before it sends it. What is {@code sending} when a relay dies is a suspect: it goes on alone, one in the whole
- * process, so that a message which ends processes is told from those that were near.
+ * have been sending, before it sends it. What is {@code sending} when a relay dies is a suspect: suspects go on in ever smaller
+ * groups and in the end alone, with nothing else on its way in the process, so that a message which ends processes is told from those
+ * that were near.
  *
  * <p>What a crash of the relay leaves behind, step by step:
  *
@@ -31,7 +32,8 @@
  *   <li>after acquire: a lane whose lease runs out; another relay takes it and begins where it was settled;
  *   <li>after read or send: the same; what was sent since the last settle is sent again, and counted as its second attempt;
  *   <li>after claim, or after a note that a message is about to be sent: a row in {@code sending}; the next relay makes it
- *       {@code waiting}, a suspect, or buries it when it is out of attempts and was alone;
+ *       {@code waiting}, a suspect, or buries it when it is out of attempts and was alone. If only the answer was lost, the same
+ *       relay takes the claim back, or treats the message as noted;
  *   <li>after the sink's acknowledgement: the same, the sink sees those messages twice, with the same ids;
  *   <li>in the middle of record: nothing of it; after its commit: all of it, with the position. If only the answer was lost, the
  *       record's number says so and it is not written twice;
