@@ -192,10 +192,13 @@ final class Lane {
         long rest = Math.min(settings.heartbeatNanos(), sends.restNanos(deadline(), now));
         // While a probe is on its way nothing else may go; its answer wakes the lanes.
         if (!target.circuit().isProbing()) {
-            long barred = barredNanos();
-            boolean waits = !ready.isEmpty() || !again.isEmpty();
-            long next = waits ? 0 : hasMore() ? reader.restNanos(now) : claims.restNanos(now);
-            rest = Math.min(rest, Math.max(Math.min(next, claims.restNanos(now)), barred));
+            long next = claims.restNanos(now);
+            if (!ready.isEmpty() || !again.isEmpty()) {
+                next = 0;
+            } else if (hasMore()) {
+                next = Math.min(next, reader.restNanos(now));
+            }
+            rest = Math.min(rest, Math.max(next, barredNanos()));
         }
         if (hasToRecord() && isIdle()) {
             return 0;
