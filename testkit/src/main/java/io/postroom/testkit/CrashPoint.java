@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A moment at which this very process is killed, or stands still, to prove that nothing depends on what it would have done next.
@@ -14,6 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * hook runs, connections are closed by the operating system, and a parent sees the exit code 137. The thread that reached the point
  * never goes on; others may, for the few milliseconds that the signal takes. For a {@link ChildJvm}, never for the process that runs
  * the tests. Needs a {@code kill} command. Safe for use by many threads.
+ *
+ * <p>{@link #act} is for the process that runs the tests: something else breaks there, such as the way to the database.
  */
 public final class CrashPoint {
     /** What a process that was killed by SIGKILL ends with, as its parent sees it. */
@@ -24,12 +27,14 @@ public final class CrashPoint {
     private final String name;
     private final String signal;
     private final int time;
+    private final @Nullable Runnable act;
     private final AtomicInteger times = new AtomicInteger();
 
-    private CrashPoint(String name, String signal, int time) {
+    private CrashPoint(String name, String signal, int time, @Nullable Runnable act) {
         this.name = Objects.requireNonNull(name, "name");
         this.signal = signal;
         this.time = time;
+        this.act = act;
         if (time < 1) {
             throw new IllegalArgumentException(
                     "could not make crash point " + name + ": time is " + time + ", the first is 1");
@@ -43,17 +48,26 @@ public final class CrashPoint {
 
     /** Kills the process the n-th time. */
     public static CrashPoint kill(String name, int time) {
-        return new CrashPoint(name, "KILL", time);
+        return new CrashPoint(name, "KILL", time, null);
     }
 
     /** Makes the process stand still the n-th time, with its connections open, until somebody sends SIGCONT. */
     public static CrashPoint freeze(String name, int time) {
-        return new CrashPoint(name, "STOP", time);
+        return new CrashPoint(name, "STOP", time, null);
     }
 
-    /** Counts; the chosen time it does not return, or only when the process was thawed. */
+    /** Does something the n-th time, on the thread that reaches the point, which then goes on. */
+    public static CrashPoint act(String name, int time, Runnable act) {
+        return new CrashPoint(name, "ACT", time, Objects.requireNonNull(act, "act"));
+    }
+
+    /** Counts; the chosen time it does not return, or only when the process was thawed or what was to be done is done. */
     public void reach() {
         if (times.incrementAndGet() != time) {
+            return;
+        }
+        if (act != null) {
+            act.run();
             return;
         }
         System.err.println(REACHED + name);

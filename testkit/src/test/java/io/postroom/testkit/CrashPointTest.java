@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -45,6 +46,18 @@ class CrashPointTest {
     @BeforeEach
     void clear() {
         database.execute("truncate crash");
+    }
+
+    @Test
+    void somethingElseMayBreakInTheProcessThatRunsTheTests() {
+        AtomicInteger acts = new AtomicInteger();
+        CrashPoint second = CrashPoint.act("second", 2, acts::incrementAndGet);
+        second.reach();
+        assertThat(acts).hasValue(0);
+        second.reach();
+        second.reach();
+        assertThat(acts).hasValue(1);
+        assertThat(second.times()).isEqualTo(3);
     }
 
     @Test
