@@ -105,6 +105,19 @@ class LostAnswerTest {
         assertThat(versions("slow")).containsExactly(1L, 1L, 2L);
     }
 
+    /** When it was settled is for operators only. A lane that took it for a failed record would not look before its next beat. */
+    @Test
+    void aRecordIsKnownToBeWrittenThoughNobodyCanBeToldWhen() throws Exception {
+        failOnce();
+        DataSource broken = before(Relay.class, "mark_settled.sql", 1, proxy::cut);
+        try (Relay relay = relay(broken, Duration.ofMinutes(5))) {
+            relay.start();
+            sink.awaitAccepted(3, PATIENCE);
+        }
+        assertThat(proxy.connectionsCut()).isPositive();
+        assertEachWasSentAsOftenAsItWasToBe();
+    }
+
     /** The machine behind the connections is gone, and says nothing, while a lane has its row locked. */
     @ParameterizedTest
     @ValueSource(strings = {"keep.sql", "claim.sql"})
@@ -143,6 +156,10 @@ class LostAnswerTest {
     }
 
     private Relay relay(DataSource dataSource) {
+        return relay(dataSource, Duration.ofSeconds(3));
+    }
+
+    private Relay relay(DataSource dataSource, Duration lease) {
         RetryPolicy soon = RetryPolicy.builder()
                 .linear(Duration.ofMillis(20))
                 .attemptsMax(100)
@@ -151,7 +168,7 @@ class LostAnswerTest {
                 .answerWithin(Duration.ofSeconds(1))
                 .build()
                 .relay()
-                .lease(Duration.ofSeconds(3))
+                .lease(lease)
                 .stopGrace(Duration.ofSeconds(1))
                 .deliver(Subscription.named("lost-answer").lanes(1).retry(soon).build(), sink)
                 .build();

@@ -1,6 +1,7 @@
 package io.postroom.relay;
 
 import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
 import io.postroom.retry.Decision;
 import io.postroom.retry.Fault;
 import io.postroom.telemetry.Telemetry;
@@ -16,12 +17,16 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a lane writes, always under its fence: each transaction first locks the lane's row and ends if it is another relay's by now.
  * For the lane's thread; {@link #settled} may be read by others.
  */
 final class LaneStore {
+    private static final Logger LOG = LoggerFactory.getLogger(LaneStore.class);
+
     private final Subscription subscription;
     private final RelayTable.Held held;
     private final String timeline;
@@ -170,11 +175,24 @@ final class LaneStore {
 
     /** Lets operators know when; not each time, which would cost as much as settling. */
     private void mark() {
-        long now = System.nanoTime();
-        if (settled > marked && now - markedNanos >= RelaySettings.MARK_INTERVAL.toNanos()) {
-            markedNanos = now;
-            marked = settled;
+        if (settled > marked && System.nanoTime() - markedNanos >= RelaySettings.MARK_INTERVAL.toNanos()) {
+            markNow();
+        }
+    }
+
+    /** What was settled stays so whatever becomes of this: whoever settles must hear of that, not of a mark that operators miss. */
+    private void markNow() {
+        markedNanos = System.nanoTime();
+        marked = settled;
+        try {
             database.run(tx -> lanes.markSettled(tx, held, settled, node));
+        } catch (DatabaseException e) {
+            LOG.debug(
+                    "could not mark when lane {} of subscription {} was settled to {}",
+                    held.lane(),
+                    held.subscription(),
+                    settled,
+                    e);
         }
     }
 
@@ -225,7 +243,7 @@ final class LaneStore {
     /** Gives the lane back. */
     void release() {
         if (settled > marked) {
-            database.run(tx -> lanes.markSettled(tx, held, settled, node));
+            markNow();
         }
         if (!database.run(tx -> lanes.release(tx, relayId, held))) {
             throw new LostLeaseException(held, settled);
