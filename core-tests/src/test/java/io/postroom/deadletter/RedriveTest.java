@@ -169,6 +169,26 @@ class RedriveTest {
     }
 
     @Test
+    void skipsWhatAReplayHasNotSettledYetAndRedrivesItAfterwards() {
+        bury(6);
+        yard.database.execute("update postroom.lane set position = 2, replay_to = 5, resume_at = 6");
+        Redrive during = yard.stepToEnd(id(request(yard.redriveOf("billing"))));
+        assertThat(during.skips())
+                .containsOnly(Map.entry(
+                        "a replay is about to send its message, or has just done so; when it is over, redrive what is left",
+                        3L));
+        assertThat(yard.texts("select position from postroom.dead_letter where resolution is null order by position"))
+                .containsExactly("3", "4", "5");
+        assertThat(yard.texts("select position from postroom.delivery order by position"))
+                .containsExactly("1", "2", "6");
+        yard.database.execute("update postroom.lane set position = 6, replay_to = null, resume_at = null");
+        Redrive after = yard.stepToEnd(id(request(yard.redriveOf("billing"))));
+        assertThat(after.done()).isEqualTo(3);
+        assertThat(after.skips()).isEmpty();
+        assertThat(yard.count("delivery", "state = 'waiting'")).isEqualTo(6);
+    }
+
+    @Test
     void skipsWhatHasNoSubscriptionAnyMoreButDiscardsIt() {
         bury(3);
         yard.database.execute("delete from postroom.subscription");
