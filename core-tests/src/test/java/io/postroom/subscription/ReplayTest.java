@@ -302,6 +302,28 @@ class ReplayTest {
     }
 
     @Test
+    void aCopyMadeWhileRelaysRunIsSharedAmongThem() throws Exception {
+        office.publish(Messages.ofManyKeys("any", 20));
+        try (Relay first = office.relay("first", billing(), sink);
+                Relay second = office.relay("second", billing(), sink)) {
+            first.start();
+            second.start();
+            sink.awaitAccepted(20, PATIENCE);
+            office.await(
+                    "both have a lane of the original",
+                    () -> office.count("relay r where exists (select from postroom.lane l where l.owner = r.id)") == 2);
+            // So slowly that it is not over before they have shared it.
+            subscriptions.replayCopy(
+                    new ReplayRequest("billing", Point.beginning(), null, 1.0), "billing-again", ACT);
+            office.await(
+                    "both have a lane of the copy, and say so",
+                    () -> office.count("relay r where 'billing-again' = any (r.subscriptions) and (select count(*) from"
+                                    + " postroom.lane l where l.owner = r.id and l.subscription = 'billing-again') = 1")
+                            == 2);
+        }
+    }
+
+    @Test
     void aCopyIsDoneWhenItsLastDeliveryIs() {
         office.publish(Messages.sequence("bad", 3));
         office.publish(Messages.ofManyKeys("any", 7));
