@@ -288,14 +288,19 @@ class DeliveryTest {
             sink.awaitAccepted(51, PATIENCE);
             await(() -> count("circuit where subscription = '" + name + "'") == 0);
         }
-        assertThat(sink.attempts())
-                .allMatch(each -> each.attempt()
-                        == (each.message().aggregateId().equals("late") ? Math.max(1, each.attempt()) : 1));
+        List<Integer> late = sink.attempts().stream()
+                .filter(each -> each.message().aggregateId().equals("late"))
+                .map(Envelope::attempt)
+                .toList();
+        assertThat(late.get(0)).isEqualTo(1);
+        assertThat(late.subList(1, late.size()))
+                .as("however often it was sent meanwhile")
+                .isNotEmpty()
+                .containsOnly(2);
         assertThat(sink.attempts().stream()
-                        .filter(each -> each.message().aggregateId().equals("late"))
-                        .mapToInt(Envelope::attempt)
-                        .max())
-                .hasValue(2);
+                        .filter(each -> !each.message().aggregateId().equals("late")))
+                .hasSizeGreaterThanOrEqualTo(50)
+                .allMatch(each -> each.attempt() == 1);
         assertThat(states()).isEmpty();
     }
 
