@@ -313,8 +313,7 @@ class ReplayTest {
                     "both have a lane of the original",
                     () -> office.count("relay r where exists (select from postroom.lane l where l.owner = r.id)") == 2);
             // So slowly that it is not over before they have shared it.
-            subscriptions.replayCopy(
-                    new ReplayRequest("billing", Point.beginning(), null, 1.0), "billing-again", ACT);
+            subscriptions.replayCopy(new ReplayRequest("billing", Point.beginning(), null, 1.0), "billing-again", ACT);
             office.await(
                     "both have a lane of the copy, and say so",
                     () -> office.count("relay r where 'billing-again' = any (r.subscriptions) and (select count(*) from"
