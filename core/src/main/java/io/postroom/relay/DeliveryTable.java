@@ -16,9 +16,11 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -135,8 +137,11 @@ final class DeliveryTable {
         return of(claimSuspects, tx, lane).set("node", node).list(DeliveryTable::row);
     }
 
-    void unclaim(Connection tx, RelayTable.Held lane, Collection<Long> inHand) {
-        of(unclaim, tx, lane).set("in_hand", inHand.toArray(Long[]::new)).update();
+    /** Returns the keys of what was taken back. */
+    Set<Integer> unclaim(Connection tx, RelayTable.Held lane, Collection<Long> inHand) {
+        return new HashSet<>(of(unclaim, tx, lane)
+                .set("in_hand", inHand.toArray(Long[]::new))
+                .list(row -> row.getInt(1)));
     }
 
     /** How long until a delivery is due; not positive if one is. */

@@ -152,7 +152,10 @@ final class LaneStore {
     void unclaim(Set<Long> inHand) {
         database.transactPromptly(tx -> {
             lock(tx);
-            deliveries.unclaim(tx, held, inHand);
+            Set<Integer> keys = deliveries.unclaim(tx, held, inHand);
+            if (subscription.order() == Order.KEY && !keys.isEmpty()) {
+                deliveries.parkBehind(tx, held.subscription(), keys);
+            }
             return true;
         });
     }
