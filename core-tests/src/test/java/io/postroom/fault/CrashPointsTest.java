@@ -41,6 +41,8 @@ class CrashPointsTest {
             "kill after hold.sql 1",
             "kill after park_behind.sql 1",
             "kill after promote.sql 1",
+            "kill after unclaim.sql 1",
+            "kill committed hide_circuit.sql 1",
             "kill committed known_beyond.sql 1",
             "kill committed record_lane.sql 1",
             "kill after send 1",
@@ -66,10 +68,17 @@ class CrashPointsTest {
 
     /** Steps that a relay may take only once, or that are transactions of their own: with nothing between them and their commit. */
     private static final List<String> ONCE =
-            List.of("rescue.sql", "reread.sql", "blocked_keys.sql", "known_beyond.sql");
+            List.of("rescue.sql", "reread.sql", "blocked_keys.sql", "known_beyond.sql", "unclaim.sql");
 
-    private static final List<String> ALONE =
-            List.of("settle.sql", "acquire.sql", "renew.sql", "announce.sql", "release.sql", "withdraw.sql");
+    private static final List<String> ALONE = List.of(
+            "settle.sql",
+            "acquire.sql",
+            "renew.sql",
+            "announce.sql",
+            "show_circuit.sql",
+            "hide_circuit.sql",
+            "release.sql",
+            "withdraw.sql");
 
     @TempDir
     Path directory;
@@ -202,6 +211,9 @@ class CrashPointsTest {
         Deadline.await(() -> step + ": it dies: " + dying.child(), PATIENCE, () -> {
             // Some steps come only when there is something new.
             traffic.batch().add("good-" + round % 8, Kind.GOOD).publish();
+            if (step.contains("circuit.sql")) {
+                traffic.batch().add("away-" + round, Kind.AWAY).publish();
+            }
             LockSupport.parkNanos(50_000_000);
             return !dying.child().isAlive();
         });

@@ -2,6 +2,7 @@ package io.postroom.fault;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
+import io.postroom.delivery.Promotion;
 import io.postroom.message.Envelope;
 import io.postroom.postgres.Schema;
 import io.postroom.relay.Handler;
@@ -29,11 +30,14 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +57,11 @@ final class FaultMain {
 
     private static final Duration SLOW = Duration.ofMillis(1_500);
 
+    /** Enough for the open circuit to be seen. */
+    private static final int AWAY_TIMES = 5;
+
     private final FaultSettings settings;
+    private final Map<String, AtomicInteger> away = new ConcurrentHashMap<>();
 
     private FaultMain(FaultSettings settings) {
         this.settings = settings;
@@ -135,6 +143,7 @@ final class FaultMain {
                 }
             }
             case SLOW -> park(SLOW);
+            case AWAY -> beAway(file + " " + envelope.position());
             case HALT -> Runtime.getRuntime().halt(1);
             case EXHAUST -> exhaust();
             case HANG -> hang();
@@ -143,6 +152,12 @@ final class FaultMain {
             }
         }
         append(file, envelope);
+    }
+
+    private void beAway(String what) {
+        if (away.computeIfAbsent(what, ignored -> new AtomicInteger()).incrementAndGet() <= AWAY_TIMES) {
+            throw new OutcomeException(Outcome.unavailable("away"));
+        }
     }
 
     private void append(FileChannel file, Envelope envelope) {
@@ -212,14 +227,30 @@ final class FaultMain {
             if (what.isEmpty() || what.equals(SEND)) {
                 return;
             }
-            String statement = Schema.POSTROOM.sql(Relay.class, what).text();
-            Predicate<String> same = statement::equals;
+            Predicate<String> same = statement(what)::equals;
+            if (what.equals("unclaim.sql")) {
+                // Only claims whose answer was lost are taken back.
+                database.committed(
+                        statement("claim.sql")::equals,
+                        CrashPoint.act("lose an answer", 1, Step::<RuntimeException>loseTheAnswer));
+            }
             switch (moment) {
                 case "before" -> database.before(same, point());
                 case "after" -> database.after(same, point());
                 case "committed" -> database.committed(same, point());
                 default -> throw new IllegalArgumentException("no moment: " + moment);
             }
+        }
+
+        private static String statement(String file) {
+            Class<?> owner = Relay.class.getResource(file) == null ? Promotion.class : Relay.class;
+            return Schema.POSTROOM.sql(owner, file).text();
+        }
+
+        /** As the driver would say it, though the caller's signature does not. */
+        @SuppressWarnings("unchecked")
+        private static <T extends Throwable> void loseTheAnswer() throws T {
+            throw (T) new SQLException("the answer is lost", "08006");
         }
 
         Sink arm(Sink sink) {

@@ -16,6 +16,8 @@ enum Kind {
     FLAKY,
     /** It is accepted, but takes its time. */
     SLOW,
+    /** Its destination is away the first times that a process tries. */
+    AWAY,
     /** It ends the process without a word. */
     HALT,
     /** It eats all memory. */
