@@ -1,0 +1,153 @@
+package io.postroom.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.RedriveRequest;
+import io.postroom.deadletter.Redrives;
+import io.postroom.subscription.Act;
+import io.postroom.subscription.Point;
+import io.postroom.subscription.ReplayRequest;
+import io.postroom.testkit.TestDatabase;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Relays that die at the steps with which they end what an operator asked for. */
+class OperatorCrashTest {
+    private static final int LANES = 1;
+    private static final int KEYS = 6;
+
+    @TempDir
+    Path directory;
+
+    private final List<FaultProcess> processes = new ArrayList<>();
+    private TestDatabase database;
+    private Traffic traffic;
+    private DeliveryFile file;
+
+    @BeforeEach
+    void create() {
+        database = TestDatabase.create();
+        traffic = new Traffic(database);
+        file = DeliveryFile.at(directory.resolve(FaultMain.GOES_ON));
+    }
+
+    @AfterEach
+    void drop() {
+        processes.forEach(FaultProcess::close);
+        database.close();
+    }
+
+    @Test
+    void aRedrivenMessageIsBuriedAgainOnceWhereverItsRelayDies() throws Exception {
+        publish(Kind.GOOD, Kind.NEVER, Kind.GOOD);
+        live();
+        Redrives redrives = database.postroom().deadLetters().redrives();
+        int rounds = 0;
+        for (String moment : List.of("before", "after", "committed")) {
+            redrives.request(RedriveRequest.redrive(DeadLetterFilter.ofOwner(FaultMain.GOES_ON))
+                    .actor("operator")
+                    .reason("perhaps now")
+                    .build());
+            redrives.stepAll();
+            die("kill " + moment + " bury_again.sql 1");
+            live();
+            rounds++;
+            assertThat(count("dead_letter where resolution is null"))
+                    .as("%s: each has one open dead letter", moment)
+                    .isEqualTo(KEYS);
+            assertThat(count("dead_letter where resolution = 'redriven'"))
+                    .as("%s: each was redriven once in each round", moment)
+                    .isEqualTo((long) rounds * KEYS);
+        }
+        assertThat(file.distinct()).isEqualTo(2 * KEYS);
+    }
+
+    @Test
+    void aReplayEndsWhereTheLaneWasWhereverItsRelayDies() throws Exception {
+        publish(Kind.GOOD, Kind.GOOD, Kind.GOOD);
+        live();
+        for (String moment : List.of("before", "after", "committed")) {
+            int before = file.deliveries().size();
+            database.postroom()
+                    .subscriptions()
+                    .replay(
+                            new ReplayRequest(FaultMain.GOES_ON, Point.beginning(), null, null),
+                            new Act("operator", "once more"),
+                            FaultProcess.PATIENCE);
+            List<Long> replayed = List.copyOf(published());
+            publish(Kind.GOOD);
+            die("kill " + moment + " end_replay.sql 1");
+            live();
+            List<Long> sent = file.deliveries().stream()
+                    .skip(before)
+                    .map(History.Delivery::position)
+                    .toList();
+            assertThat(sent)
+                    .as("%s: what was replayed, and what is new", moment)
+                    .containsAll(published());
+            assertThat(sent.stream().filter(position -> !replayed.contains(position)))
+                    .as("%s: what is new comes once", moment)
+                    .doesNotHaveDuplicates();
+        }
+    }
+
+    /** A relay that does all there is to do, and stops. */
+    private void live() throws Exception {
+        FaultProcess relay = start("");
+        relay.go().running();
+        Deadline.await(
+                () -> "all is done: " + relay.child(),
+                FaultProcess.PATIENCE,
+                () -> count("lane where replay_to is null and position = " + traffic.count()) == LANES
+                        && count("delivery") == 0);
+        relay.stop();
+    }
+
+    private void die(String step) throws Exception {
+        FaultProcess relay = start(step);
+        relay.go();
+        Deadline.await(
+                () -> step + ": it dies: " + relay.child(),
+                FaultProcess.PATIENCE,
+                () -> !relay.child().isAlive());
+        relay.assertDiedAtItsStep();
+        FaultProcess.expireLeases(database);
+    }
+
+    private FaultProcess start(String step) {
+        FaultProcess process = FaultProcess.start(FaultSettings.on(database, directory)
+                .with("name", "relay-" + processes.size())
+                .with("subscriptions", FaultMain.GOES_ON)
+                .with("lanes", LANES)
+                .with("retry", "linear step=10ms cap=10ms jitter=0 attempts=3")
+                .with("step", step));
+        processes.add(process);
+        return process;
+    }
+
+    private void publish(Kind... kinds) throws SQLException {
+        Traffic.Batch batch = traffic.batch();
+        for (int key = 0; key < KEYS; key++) {
+            batch.add("key-" + key, kinds);
+        }
+        batch.publish();
+    }
+
+    private List<Long> published() throws SQLException {
+        database.postroom().journal().stampAll();
+        return Truth.stored(database.dataSource()).stream()
+                .map(History.Stored::position)
+                .toList();
+    }
+
+    private long count(String from) {
+        return database.queryLong("select count(*) from postroom." + from);
+    }
+}
