@@ -34,6 +34,7 @@ final class DeliveryTable {
     private final Sql beginSending;
     private final Sql claim;
     private final Sql claimSuspects;
+    private final Sql markAlone;
     private final Sql unclaim;
     private final Sql nextDue;
     private final Sql accept;
@@ -55,6 +56,7 @@ final class DeliveryTable {
         beginSending = schema.sql(DeliveryTable.class, "begin_sending.sql");
         claim = schema.sql(DeliveryTable.class, "claim.sql");
         claimSuspects = schema.sql(DeliveryTable.class, "claim_suspects.sql");
+        markAlone = schema.sql(DeliveryTable.class, "mark_alone.sql");
         unclaim = schema.sql(DeliveryTable.class, "unclaim.sql");
         nextDue = schema.sql(DeliveryTable.class, "next_due.sql");
         accept = schema.sql(DeliveryTable.class, "accept.sql");
@@ -71,7 +73,7 @@ final class DeliveryTable {
     /**
      * A delivery, as claimed or rescued.
      *
-     * @param alone whether nothing else is on its way while it is sent
+     * @param alone whether nothing else is to be on its way while it is sent, or was
      */
     record Row(
             Slot.Id id,
@@ -135,6 +137,14 @@ final class DeliveryTable {
 
     List<Row> claimSuspects(Connection tx, RelayTable.Held lane, String node) {
         return of(claimSuspects, tx, lane).set("node", node).list(DeliveryTable::row);
+    }
+
+    void markAlone(Connection tx, String subscription, long position) {
+        markAlone
+                .on(tx)
+                .set("subscription", subscription)
+                .set("position", position)
+                .update();
     }
 
     /** Returns the keys of what was taken back. */

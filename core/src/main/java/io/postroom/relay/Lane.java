@@ -344,16 +344,13 @@ final class Lane {
         if (!scheduled) {
             order.block(slot.keyHash());
         }
-        if (claimed.row().alone()) {
-            ready.addFirst(slot);
-        } else {
-            ready.addLast(slot);
-        }
+        ready.addLast(slot);
         return true;
     }
 
     private void sendReady() {
         noteFirst();
+        sendLone();
         while (!(again.isEmpty() && ready.isEmpty()) && maySend()) {
             Slot held = again.pollFirst();
             Slot slot = held == null ? ready.removeFirst() : held;
@@ -366,6 +363,20 @@ final class Lane {
                 if (signal.isStopping()) {
                     return;
                 }
+            }
+        }
+    }
+
+    /** The message that is to be sent alone goes before all others, as soon as nothing is on its way. */
+    private void sendLone() {
+        Slot lone = claims.lone();
+        if (lone != null && maySend()) {
+            claims.markLone();
+            ready.remove(lone);
+            if (order.mayGo(lone)) {
+                send(lone);
+                takeAnswers();
+                settleIfDue();
             }
         }
     }
@@ -433,8 +444,10 @@ final class Lane {
 
     private void accepted(Slot slot) {
         delivered++;
+        if (!answered || slot.sentNanos() - answeredSentNanos > 0) {
+            answeredSentNanos = slot.sentNanos();
+        }
         answered = true;
-        answeredSentNanos = slot.sentNanos();
         if (!target.circuit().isClosed()) {
             reportAnswered();
         }

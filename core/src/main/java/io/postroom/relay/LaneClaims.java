@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The deliveries of a lane whose attempts are under way: claims those that are due, and of those that a relay may have died of a few
@@ -22,6 +24,9 @@ final class LaneClaims {
     private int claimed;
     private boolean unsure;
     private final Set<Slot> suspected = new HashSet<>();
+    /** To be sent when nothing else is on its way. */
+    private @Nullable Slot lone;
+
     private long lookNanos = System.nanoTime();
     private volatile boolean lookAsked;
 
@@ -83,11 +88,12 @@ final class LaneClaims {
             inHand.add(slot.position());
             if (taker.take(slot, each) && slot.past().crashes() > 0) {
                 suspected.add(slot);
+                lone = each.row().alone() ? slot : lone;
             }
         }
         if (entered && suspected.isEmpty()) {
             suspects.leave(this);
-        } else if (entered && rows.stream().anyMatch(row -> row.row().alone())) {
+        } else if (entered && lone != null) {
             suspects.isolate(this);
         }
         // If something is due that cannot be claimed now, it is a suspect, and another lane has one.
@@ -107,6 +113,7 @@ final class LaneClaims {
         if (slot.isClaimed()) {
             claimed--;
         }
+        lone = lone == slot ? null : lone;
         return suspected.remove(slot) && suspected.isEmpty();
     }
 
@@ -123,7 +130,20 @@ final class LaneClaims {
     /** Lets another lane have its suspects sent. */
     void leave() {
         suspected.clear();
+        lone = null;
         suspects.leave(this);
+    }
+
+    /** The message that is to be sent while nothing else is on its way, if there is one and it is not sent yet. */
+    @Nullable
+    Slot lone() {
+        return lone;
+    }
+
+    /** Nothing else is on its way: if the relay ends from here on, it ended of that message. */
+    void markLone() {
+        store.markAlone(Objects.requireNonNull(lone, "there is none"));
+        lone = null;
     }
 
     /** Whether a message may be sent as far as suspects are concerned, this lane's or another's. */

@@ -148,6 +148,15 @@ final class LaneStore {
         });
     }
 
+    /** Notes that nothing else is on its way while this delivery is: only then may it be given up if the relay ends. */
+    void markAlone(Slot slot) {
+        database.transactPromptly(tx -> {
+            lock(tx);
+            deliveries.markAlone(tx, held.subscription(), slot.position());
+            return true;
+        });
+    }
+
     /** Takes back claims that this lane does not know of, because their answer was lost: no such attempt is made. */
     void unclaim(Set<Long> inHand) {
         database.transactPromptly(tx -> {

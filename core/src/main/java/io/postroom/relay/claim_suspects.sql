@@ -1,7 +1,8 @@
 -- Begin the next attempts of some deliveries that a relay may have died of: of those that are due and least suspect, an eighth, in the
 -- end one. If the relay dies again it is known better of which. For a lane that is locked.
 --   :subscription text   :lane int   :node text
--- An attempt is counted now, before it is made. Index: delivery_suspect, the primary key.
+-- An attempt is counted now, before it is made; alone: it is the only one, and is to wait until nothing else is on its way. Index:
+-- delivery_suspect, the primary key.
 with due as materialized (
     select position, crashes, due_at
     from /*schema*/delivery
@@ -21,8 +22,7 @@ chosen as materialized (
     limit (select greatest(1, count(*) / 8) from candidate)
 )
 update /*schema*/delivery as d
-set state = 'sending', due_at = null, attempts = d.attempts + 1, sending_since = clock_timestamp(), sending_by = :node,
-    alone = (select count(*) = 1 from chosen)
+set state = 'sending', due_at = null, attempts = d.attempts + 1, sending_since = clock_timestamp(), sending_by = :node
 where d.subscription = :subscription and d.position = any (array(select position from chosen))
 returning d.position, d.key_hash, d.seq, d.outbox_day, d.bytes, d.dead_letter, d.attempts, d.crashes, d.error_class, false as scheduled,
-          d.replay_to, d.alone
+          d.replay_to, (select count(*) = 1 from chosen) as alone
