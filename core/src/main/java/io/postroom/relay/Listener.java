@@ -5,6 +5,7 @@ import io.postroom.postgres.Session;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
@@ -22,6 +23,9 @@ import org.slf4j.LoggerFactory;
 final class Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Listener.class);
     private static final int WAIT_MILLIS = 500;
+
+    /** A connection that went silent must not hold up the end of its relay. */
+    private static final Duration ANSWER_WITHIN = Duration.ofSeconds(2);
 
     /** What relays tell each other: the journal has moved, or lanes are to be shared anew. */
     static final String JOURNAL = "journal";
@@ -75,7 +79,7 @@ final class Listener {
     }
 
     private void listen() {
-        try (Session opened = database.open(Database.ANSWER_WITHIN)) {
+        try (Session opened = database.open(ANSWER_WITHIN)) {
             Connection connection = opened.connection();
             try (Statement statement = connection.createStatement()) {
                 statement.execute("listen \"" + channel(database) + '"');
