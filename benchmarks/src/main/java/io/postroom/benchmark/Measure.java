@@ -12,12 +12,8 @@ final class Measure {
         double run() throws Exception;
     }
 
-    /** The median rates of two rounds that are run in turn. */
-    record Pair(double first, double second) {
-        double ratio() {
-            return first / second;
-        }
-    }
+    /** The median rates of two rounds that are run in turn, and the median of their ratios: what disturbs both cancels out. */
+    record Pair(double first, double second, double ratio) {}
 
     static Pair inTurn(int rounds, Round first, Round second) throws Exception {
         // Both are long-lived code paths: what counts is how they run once the compiler is done with them.
@@ -37,7 +33,11 @@ final class Measure {
                 firsts[i] = first.run();
             }
         }
-        return new Pair(median(firsts), median(seconds));
+        double[] ratios = new double[rounds];
+        for (int i = 0; i < rounds; i++) {
+            ratios[i] = firsts[i] / seconds[i];
+        }
+        return new Pair(median(firsts), median(seconds), median(ratios));
     }
 
     static double median(double... values) {

@@ -39,7 +39,11 @@ final class Publish {
     void run(Report report, int rounds, int transactions) throws Exception {
         String section = "Publish";
         Measure.Pair single =
-                Measure.inTurn(rounds, () -> transactions(transactions, true), () -> transactions(transactions, false));
+                // Short rounds: the disk has moods of some seconds.
+                Measure.inTurn(
+                        rounds * 4,
+                        () -> transactions(transactions / 4, true),
+                        () -> transactions(transactions / 4, false));
         report.figure(section, "transaction with a hand-written insert", single.second(), "transactions/s");
         report.figure(section, "transaction with outbox.publish", single.first(), "transactions/s");
         report.ratio(section, "publish against a hand-written insert in the same transaction", single.ratio(), 0.95);

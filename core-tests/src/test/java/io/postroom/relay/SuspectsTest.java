@@ -80,12 +80,12 @@ class SuspectsTest {
             assertThat(System.nanoTime()).as("it goes in the end").isLessThan(deadline);
             LockSupport.parkNanos(100_000);
         }
-        assertThat(System.nanoTime() - isolated).isGreaterThanOrEqualTo(RelaySettings.SUSPECT_PAUSE.toNanos());
+        assertThat(System.nanoTime() - isolated).isGreaterThanOrEqualTo(RelaySettings.HUSH.toNanos());
     }
 
     /** Until those that asked just before the isolation have sent. */
     private static void awaitHush() {
-        long until = System.nanoTime() + RelaySettings.SUSPECT_PAUSE.toNanos();
+        long until = System.nanoTime() + RelaySettings.HUSH.toNanos();
         while (until - System.nanoTime() >= 0) {
             LockSupport.parkNanos(1_000_000);
         }

@@ -38,6 +38,9 @@ record RelaySettings(
     /** How often a lane asks whether it may send a message that a relay may have died of. */
     static final Duration SUSPECT_PAUSE = Duration.ofMillis(50);
 
+    /** How long a message that is to be sent alone waits for lanes that were just about to send. */
+    static final Duration HUSH = Duration.ofMillis(10);
+
     /** How often lanes ask whether the one message that is sent alone has come through. */
     static final Duration QUIET_PAUSE = Duration.ofMillis(5);
 

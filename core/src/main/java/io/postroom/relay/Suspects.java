@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Suspects {
     /** Lanes that were about to send when a suspect was isolated have done so by then. */
-    private static final long HUSH_NANOS = RelaySettings.SUSPECT_PAUSE.toNanos();
+    private static final long HUSH_NANOS = RelaySettings.HUSH.toNanos();
 
     /** How many messages are with sinks. */
     private final LongAdder flying = new LongAdder();
