@@ -84,31 +84,24 @@ public final class Bench {
         double[] raw = new double[rounds];
         double[] ours = new double[rounds];
         double[] held = new double[rounds];
-        double[] matched = new double[rounds];
-        double[] written = new double[rounds];
+        double[] matched = new double[quick ? 1 : 3];
+        double[] written = new double[1];
+        // What counts is how the code runs once the compiler is done with it.
+        drainOnce(false, raw, 0);
+        drainOnce(true, raw, 0);
         for (int round = 0; round < rounds; round++) {
-            try (BenchDatabase database = BenchDatabase.create(server)) {
-                Postroom postroom = database.migrated();
-                database.execute(Sample.backlog(BACKLOG), "checkpoint");
-                raw[round] = Drain.rawRead(database, BACKLOG, 1000);
-                ours[round] = Drain.relay(postroom, "drain", BACKLOG, LANES);
-            }
-            try (BenchDatabase database = BenchDatabase.create(server)) {
-                Postroom postroom = database.migrated();
-                database.execute(Sample.backlog(BACKLOG), "checkpoint");
-                Drain.rawRead(database, BACKLOG, 1000);
-                try (Connection holder = database.connection(false);
-                        Statement statement = holder.createStatement()) {
-                    holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-                    statement.execute("select txid_current_if_assigned()");
-                    held[round] = Drain.relay(postroom, "drain", BACKLOG, LANES);
-                    holder.rollback();
-                }
-            }
+            // Who goes first changes: the server is still busy with what the one before has left behind.
+            ours[round] = round % 2 == 0 ? drainOnce(false, raw, round) : 0;
+            held[round] = drainOnce(true, raw, round);
+            ours[round] = round % 2 == 0 ? ours[round] : drainOnce(false, raw, round);
+        }
+        for (int round = 0; round < matched.length; round++) {
             try (BenchDatabase database = BenchDatabase.create(server)) {
                 matched[round] = SeedPattern.matched(database, BACKLOG);
-                written[round] = SeedPattern.asWritten(database, BACKLOG);
             }
+        }
+        try (BenchDatabase database = BenchDatabase.create(server)) {
+            written[0] = SeedPattern.asWritten(database, BACKLOG);
         }
         report.figure(
                 section,
@@ -139,6 +132,24 @@ public final class Bench {
                 "relay with a held snapshot against without",
                 Measure.median(held) / Measure.median(ours),
                 0.9);
+    }
+
+    /** One drain of a fresh backlog, perhaps while somebody holds a snapshot, after all of it was read once as it lies. */
+    private double drainOnce(boolean held, double[] raw, int round) throws Exception {
+        try (BenchDatabase database = BenchDatabase.create(server)) {
+            Postroom postroom = database.migrated();
+            // As its peer's table is.
+            database.execute(Sample.backlog(BACKLOG), "vacuum analyze postroom.outbox", "checkpoint");
+            raw[round] = Drain.rawRead(database, BACKLOG, 1000);
+            try (Connection holder = database.connection(false);
+                    Statement statement = holder.createStatement()) {
+                if (held) {
+                    holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+                    statement.execute("select txid_current_if_assigned()");
+                }
+                return Drain.relay(postroom, "drain", BACKLOG, LANES);
+            }
+        }
     }
 
     private void wal(BenchDatabase database, Postroom postroom) throws Exception {
