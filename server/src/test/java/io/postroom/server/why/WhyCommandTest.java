@@ -56,8 +56,8 @@ class WhyCommandTest {
         assertThat(run.out())
                 .startsWith("message " + DELIVERED.id()
                         + ", OrderConfirmed version 1 of order good, position 1, stamped 20")
-                .contains(
-                        "\narchive: done: was delivered: lane 0 is at position 2, past it\n    reason        why.delivered\n")
+                .contains("\narchive: done: was delivered by relay relay, no later than 20")
+                .contains(": lane 0 is at position 2, past it\n    reason           why.delivered\n")
                 .contains("\nbilling: done: ");
     }
 
