@@ -173,9 +173,10 @@ final class Lane {
         return sends.inFlight();
     }
 
-    /** Whether messages that others have overtaken are not sent only because the lease was not renewed in time. */
-    boolean awaitsTrust() {
-        return !isTrusted() && ready.stream().anyMatch(slot -> !slot.isClaimed() && slot.position() <= sentTo);
+    /** Whether messages that others have overtaken are still to be sent: perhaps the lease was not renewed in time a moment ago. */
+    boolean hasGaps() {
+        return target.circuit().isClosed()
+                && ready.stream().anyMatch(slot -> !slot.isClaimed() && slot.position() <= sentTo);
     }
 
     /** Whether a message that is to be sent alone waits for others to come through. */

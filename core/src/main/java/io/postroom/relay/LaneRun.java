@@ -214,7 +214,7 @@ final class LaneRun {
     }
 
     private boolean isDrained() {
-        if (lane.inFlight() == 0 && !lane.awaitsTrust()) {
+        if (lane.inFlight() == 0 && !lane.hasGaps()) {
             return true;
         }
         if (drainUntilNanos - System.nanoTime() > 0) {
