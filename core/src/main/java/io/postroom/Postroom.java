@@ -4,6 +4,7 @@ import io.postroom.audit.Audit;
 import io.postroom.deadletter.DeadLetters;
 import io.postroom.delivery.DeliveryRedriver;
 import io.postroom.diagnosis.Diagnosis;
+import io.postroom.inbox.Inbox;
 import io.postroom.journal.Journal;
 import io.postroom.maintenance.Maintenance;
 import io.postroom.message.Upcasters;
@@ -49,6 +50,11 @@ public final class Postroom {
     /** Publishes messages inside the caller's transactions. */
     public Outbox outbox() {
         return outbox;
+    }
+
+    /** Remembers what consumers have handled, inside their transactions. */
+    public Inbox inbox() {
+        return new Inbox(database, telemetry);
     }
 
     /** Messages in delivery order. */

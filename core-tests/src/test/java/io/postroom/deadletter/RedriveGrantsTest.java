@@ -24,7 +24,7 @@ class RedriveGrantsTest {
     static void create() {
         yard = new Graveyard().subscribeHolding("billing", 4);
         String name = yard.database.name();
-        grants = new Grants(name + "_owner", name + "_writer", name + "_relay", name + "_reader", name + "_operator");
+        grants = Grants.of(new Schema(name));
         yard.database.execute(grants.print(Schema.POSTROOM));
         yard.publishMany("o", 40);
         yard.bury("billing", "true");
@@ -33,8 +33,7 @@ class RedriveGrantsTest {
 
     @AfterAll
     static void drop() {
-        for (String role :
-                new String[] {grants.owner(), grants.writer(), grants.relay(), grants.reader(), grants.operator()}) {
+        for (String role : grants.roles()) {
             yard.database.execute(
                     "reassign owned by " + role + " to current_user", "drop owned by " + role, "drop role " + role);
         }

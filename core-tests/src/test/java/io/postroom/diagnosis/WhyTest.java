@@ -640,8 +640,7 @@ class WhyTest {
         publish(first);
         runOnce();
         String prefix = database.name();
-        Grants grants = new Grants(
-                prefix + "_owner", prefix + "_writer", prefix + "_relay", prefix + "_reader", prefix + "_operator");
+        Grants grants = Grants.of(new Schema(prefix));
         String login = prefix + "_login";
         database.execute(
                 grants.print(Schema.POSTROOM),
@@ -660,10 +659,11 @@ class WhyTest {
             assertThat(open.code()).isEqualTo(Code.TRANSACTION_OPEN);
             assertThat(String.valueOf(open.evidence().get("transactions"))).contains("age hidden from this role");
         } finally {
-            for (String role : List.of(login, grants.operator(), grants.reader(), grants.relay(), grants.writer())) {
-                database.execute("drop owned by " + role + " cascade", "drop role " + role);
+            database.execute("drop owned by " + login + " cascade", "drop role " + login);
+            for (String role : grants.roles()) {
+                database.execute(
+                        "reassign owned by " + role + " to current_user", "drop owned by " + role, "drop role " + role);
             }
-            database.execute("reassign owned by " + grants.owner() + " to current_user", "drop role " + grants.owner());
         }
     }
 

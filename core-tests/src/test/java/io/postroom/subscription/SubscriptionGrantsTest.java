@@ -33,14 +33,13 @@ class SubscriptionGrantsTest {
     void create() {
         database = TestDatabase.create();
         String name = database.name();
-        grants = new Grants(name + "_owner", name + "_writer", name + "_relay", name + "_reader", name + "_operator");
+        grants = Grants.of(new Schema(name));
         database.execute(grants.print(Schema.POSTROOM));
     }
 
     @AfterEach
     void drop() {
-        for (String role :
-                new String[] {grants.owner(), grants.writer(), grants.relay(), grants.reader(), grants.operator()}) {
+        for (String role : grants.roles()) {
             database.execute(
                     "reassign owned by " + role + " to current_user", "drop owned by " + role, "drop role " + role);
         }

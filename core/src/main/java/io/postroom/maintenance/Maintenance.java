@@ -24,6 +24,7 @@ public final class Maintenance implements AutoCloseable {
     private final PartitionKeeper partitions;
     private final TickThinner ticks;
     private final SettlementThinner settlements;
+    private final InboxPurger inbox;
     private final Redrives redrives;
     private final Telemetry telemetry;
     private final String schema;
@@ -39,6 +40,7 @@ public final class Maintenance implements AutoCloseable {
         this.partitions = new PartitionKeeper(database);
         this.ticks = new TickThinner(database);
         this.settlements = new SettlementThinner(database);
+        this.inbox = new InboxPurger(database);
         this.telemetry = telemetry;
         this.schema = database.schema().name();
     }
@@ -63,6 +65,7 @@ public final class Maintenance implements AutoCloseable {
         }
         ticks.thin();
         settlements.thin();
+        inbox.purge();
         boolean strays = partitions.hasStrays();
         telemetry.strays(strays);
         if (strays) {

@@ -1,5 +1,6 @@
 /**
- * Housekeeping: partitions ahead of time, old ticks thinned out, redrives that others left unfinished carried on.
+ * Housekeeping: partitions ahead of time, old ticks thinned out, what inboxes need not remember any longer
+ * forgotten, redrives that others left unfinished carried on.
  *
  * <p>Any number of nodes may run it; every statement is safe to run twice and at the same time. If nobody runs it for a week,
  * messages go to the default partition of the outbox, are delivered as always, and every later round says so. What a crash

@@ -1,16 +1,14 @@
 package io.postroom.outbox;
 
-import io.postroom.PostroomException;
 import io.postroom.message.InvalidMessageException;
 import io.postroom.message.Message;
 import io.postroom.message.MessageRules;
 import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.JoinedTransaction;
 import io.postroom.postgres.Schema;
-import io.postroom.postgres.SqlState;
 import io.postroom.telemetry.Telemetry;
 import io.postroom.telemetry.TraceContext;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,6 +31,8 @@ public final class Outbox {
     /** How many characters the payloads of one {@link #publishAll} have together. */
     public static final long BATCH_CHARACTERS_MAX = 67_108_864;
 
+    private static final JoinedTransaction TRANSACTION = new JoinedTransaction("outbox", "publish");
+
     private final OutboxTable table;
     private final Telemetry telemetry;
     private final Runnable published;
@@ -47,12 +47,12 @@ public final class Outbox {
     /** Publishes one message and returns its id. */
     public UUID publish(Connection tx, Message message) {
         Objects.requireNonNull(message, "message is null");
-        requireTransaction(tx);
+        TRANSACTION.require(tx);
         MessageRules.check(message);
         try {
             table.insert(tx, traced(message, TraceContext.headers()));
         } catch (DatabaseException e) {
-            throw explained(e);
+            throw TRANSACTION.explained(e);
         }
         telemetry.published(1);
         published.run();
@@ -62,7 +62,7 @@ public final class Outbox {
     /** Publishes a batch with one statement and returns the ids in the same order. Either all of it or nothing is inserted. */
     public List<UUID> publishAll(Connection tx, List<Message> messages) {
         Objects.requireNonNull(messages, "messages is null");
-        requireTransaction(tx);
+        TRANSACTION.require(tx);
         checkBatch(messages);
         if (messages.isEmpty()) {
             return List.of();
@@ -72,7 +72,7 @@ public final class Outbox {
             table.insertBatch(
                     tx, messages.stream().map(message -> traced(message, trace)).toList());
         } catch (DatabaseException e) {
-            throw explained(e);
+            throw TRANSACTION.explained(e);
         }
         telemetry.published(messages.size());
         published.run();
@@ -129,46 +129,5 @@ public final class Outbox {
                 headers,
                 message.occurredAt(),
                 message.availableAt());
-    }
-
-    private static void requireTransaction(Connection tx) {
-        try {
-            if (tx.getAutoCommit()) {
-                throw new PostroomException(
-                        "outbox.no-transaction",
-                        "could not publish: auto-commit is on, so there is no transaction to join; turn it off with"
-                                + " setAutoCommit(false), publish with your own changes, then commit");
-            }
-            if (tx.isReadOnly()) {
-                throw new PostroomException(
-                        "outbox.read-only", "could not publish: the connection is read-only; use one that may write");
-            }
-        } catch (SQLException e) {
-            throw DatabaseException.of("publish", e);
-        }
-    }
-
-    private static PostroomException explained(DatabaseException e) {
-        if (e.sqlState().equals(SqlState.IN_FAILED_TRANSACTION)) {
-            return new PostroomException(
-                    "outbox.transaction-aborted",
-                    "could not publish: an earlier statement failed and PostgreSQL ignores the rest of this transaction; roll back"
-                            + " and see that statement's error",
-                    e);
-        }
-        if (e.sqlState().equals(SqlState.READ_ONLY_TRANSACTION)) {
-            return new PostroomException(
-                    "outbox.read-only",
-                    "could not publish: the transaction is read-only, or the server is a standby; use the primary and a"
-                            + " transaction that may write",
-                    e);
-        }
-        if (SqlState.isMissingSchema(e.sqlState())) {
-            return new PostroomException(
-                    "schema.missing",
-                    "could not publish: the database has no Postroom schema; run postroom schema migrate",
-                    e);
-        }
-        return e;
     }
 }

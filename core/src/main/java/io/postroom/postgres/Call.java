@@ -90,6 +90,10 @@ public final class Call {
         return array(name, "int4", values);
     }
 
+    public Call set(String name, byte[][] values) {
+        return array(name, "bytea", values);
+    }
+
     public Call set(String name, long[] values) {
         return array(name, "int8", values);
     }

@@ -18,7 +18,8 @@ record Migration(int version, String name, String text) {
             of("V004__subscription.sql"),
             of("V005__audit.sql"),
             of("V006__dead_letter.sql"),
-            of("V007__delivery.sql"));
+            of("V007__delivery.sql"),
+            of("V008__inbox.sql"));
 
     private static Migration of(String file) {
         Matcher matcher = Pattern.compile("V(\\d+)__(\\w+)\\.sql").matcher(file);

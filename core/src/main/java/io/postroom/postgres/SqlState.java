@@ -6,6 +6,7 @@ public final class SqlState {
     public static final String READ_ONLY_TRANSACTION = "25006";
     public static final String LOCK_NOT_AVAILABLE = "55P03";
     public static final String DEADLOCK = "40P01";
+    public static final String SERIALIZATION_FAILURE = "40001";
     public static final String UNDEFINED_TABLE = "42P01";
     public static final String UNDEFINED_FUNCTION = "42883";
     public static final String UNDEFINED_SCHEMA = "3F000";

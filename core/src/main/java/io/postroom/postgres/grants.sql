@@ -5,12 +5,13 @@
 -- relay     stamps, reads and settles; keeps partitions ahead through a function that has the owner's rights
 -- reader    looks at everything, changes nothing
 -- operator  a reader who may also change subscriptions, lanes and deliveries, and redrive or discard dead letters; every act is audited
+-- consumer  reads messages by position, stores its offset, accepts messages in the inbox; a login of it has tables of its own
 
 do $roles$
 declare
     role text;
 begin
-    foreach role in array array['/*owner*/', '/*writer*/', '/*relay*/', '/*reader*/', '/*operator*/'] loop
+    foreach role in array array['/*owner*/', '/*writer*/', '/*relay*/', '/*reader*/', '/*operator*/', '/*consumer*/'] loop
         if not exists (select 1 from pg_roles where rolname = role) then
             execute format('create role %I nologin', role);
         end if;
@@ -32,7 +33,7 @@ begin
     for object in
         select format('alter table %I.%I owner to %I', n.nspname, c.relname, '/*owner*/') as command
         from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
-        where n.nspname = '/*name*/' and c.relkind in ('r', 'p')
+        where n.nspname = '/*name*/' and c.relkind in ('r', 'p', 'v')
         union all
         select format('alter function %s owner to %I', p.oid::regprocedure, '/*owner*/')
         from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
@@ -47,7 +48,7 @@ revoke all on schema /*schema.quoted*/ from public;
 revoke all on all tables in schema /*schema.quoted*/ from public;
 revoke all on all functions in schema /*schema.quoted*/ from public;
 revoke all on all sequences in schema /*schema.quoted*/ from public;
-grant usage on schema /*schema.quoted*/ to "/*writer*/", "/*relay*/", "/*reader*/", "/*operator*/";
+grant usage on schema /*schema.quoted*/ to "/*writer*/", "/*relay*/", "/*reader*/", "/*operator*/", "/*consumer*/";
 
 -- No grants on partitions: they are reached through their parents only.
 grant insert (id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version, payload, headers,
@@ -60,11 +61,11 @@ grant execute on function /*schema*/json_repeats_key(json) to "/*writer*/";
 
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
-    /*schema*/dead_letter, /*schema*/redrive
+    /*schema*/dead_letter, /*schema*/redrive, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset, /*schema*/message
     to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
-    /*schema*/thin_ticks(timestamptz, timestamptz)
+    /*schema*/thin_ticks(timestamptz, timestamptz), /*schema*/forget_inbox_day(interval, date), /*schema*/purge_inbox(interval, integer)
     to "/*relay*/";
 grant insert, update on /*schema*/subscription to "/*relay*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/relay, /*schema*/delivery, /*schema*/circuit to "/*relay*/";
@@ -82,3 +83,8 @@ grant insert on /*schema*/audit to "/*operator*/";
 grant select on /*schema*/audit to "/*reader*/", "/*operator*/";
 grant execute on function /*schema*/keep_partitions(integer) to "/*operator*/";
 grant execute on function /*schema*/has_strays() to "/*relay*/", "/*reader*/", "/*operator*/";
+
+grant select on /*schema*/message, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
+grant insert, update on /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
+grant execute on function /*schema*/accept(text, uuid[], bytea[]) to "/*consumer*/";
+grant execute on function /*schema*/read(bigint, integer) to "/*reader*/", "/*operator*/", "/*consumer*/";

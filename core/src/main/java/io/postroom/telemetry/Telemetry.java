@@ -45,6 +45,12 @@ public interface Telemetry {
     /** A lane was given back, or lost. */
     default void laneReleased(String subscription, int lane, boolean lost) {}
 
+    /**
+     * An inbox answered so many messages of a consumer, in a transaction that may still roll back; {@code outcome} is one of a few
+     * words: first, duplicate, conflict.
+     */
+    default void received(String consumer, String outcome, long messages) {}
+
     /** Whether messages lie in the outbox's default partition, because nobody made their day's own in time. */
     default void strays(boolean present) {}
 

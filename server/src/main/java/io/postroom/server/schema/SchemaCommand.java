@@ -114,7 +114,7 @@ public final class SchemaCommand {
     @Command(
             name = "grants",
             description = {
-                "Print the SQL that makes five roles with just the rights they need. Needs no database.",
+                "Print the SQL that makes six roles with just the rights they need. Needs no database.",
                 "Read it, then run it as a superuser, again after each migration."
             },
             footer = {"%nExample:", "  postroom schema grants --writer shop --relay shop_relay | psql shop"})
@@ -128,7 +128,13 @@ public final class SchemaCommand {
                     String reader,
             @Option(names = "--operator", paramLabel = "ROLE", description = "A reader who may change subscriptions.")
                     @Nullable
-                    String operator) {
+                    String operator,
+            @Option(
+                            names = "--consumer",
+                            paramLabel = "ROLE",
+                            description = "Reads messages and accepts them in the inbox.")
+                    @Nullable
+                    String consumer) {
         Grants usual = Grants.of(schema());
         try {
             Grants grants = new Grants(
@@ -136,7 +142,8 @@ public final class SchemaCommand {
                     orElse(writer, usual.writer()),
                     orElse(relay, usual.relay()),
                     orElse(reader, usual.reader()),
-                    orElse(operator, usual.operator()));
+                    orElse(operator, usual.operator()),
+                    orElse(consumer, usual.consumer()));
             terminal.print(grants.print(schema()));
         } catch (PostroomException e) {
             throw new CommandException(ExitCode.USAGE, e.getMessage(), e);
