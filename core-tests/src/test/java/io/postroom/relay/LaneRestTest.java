@@ -149,7 +149,8 @@ class LaneRestTest {
                 settings,
                 Telemetry.NONE,
                 new Suspects());
-        Relay.Target target = new Relay.Target(subscription, sink, new Circuit(backoff, () -> {}));
+        Relay.Target target =
+                new Relay.Target(subscription, new Relay.Receiver(sink, null), new Circuit(backoff, () -> {}));
         List<RelayTable.Taken> taken = own.transact(tx -> {
             table.subscribe(tx, subscription, begin);
             table.openLanes(tx, name, count, begin);

@@ -67,6 +67,19 @@ public final class Database {
         return transact(answerWithin, work);
     }
 
+    /** The same for work that may take its time: {@code within} bounds the wait for each answer. */
+    public <T> T transactWithin(Duration within, Work<T> work) {
+        return transact(within, work);
+    }
+
+    /** From here on each statement of this transaction is answered as soon as a single one must be. */
+    public void answerPromptly(Connection tx) throws SQLException {
+        int millis = Math.toIntExact(answerWithin.toMillis());
+        if (tx.getNetworkTimeout() == 0 || tx.getNetworkTimeout() > millis) {
+            tx.setNetworkTimeout(Runnable::run, millis);
+        }
+    }
+
     private <T> T transact(Duration within, Work<T> work) {
         return with(false, within, tx -> {
             try {
@@ -87,7 +100,7 @@ public final class Database {
     }
 
     /** PostgreSQL answers a COMMIT after a failed statement with a rollback, not with an error, and the driver says nothing. */
-    private static void requireWhole(Connection tx) throws SQLException {
+    public static void requireWhole(Connection tx) throws SQLException {
         if (tx.unwrap(BaseConnection.class).getTransactionState() == TransactionState.FAILED) {
             throw new SQLException(
                     "a statement of this transaction failed and nobody said so", SqlState.IN_FAILED_TRANSACTION);

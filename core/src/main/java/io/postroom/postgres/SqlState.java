@@ -7,6 +7,8 @@ public final class SqlState {
     public static final String LOCK_NOT_AVAILABLE = "55P03";
     public static final String DEADLOCK = "40P01";
     public static final String SERIALIZATION_FAILURE = "40001";
+    public static final String UNIQUE_VIOLATION = "23505";
+    public static final String NOT_NULL_VIOLATION = "23502";
     public static final String UNDEFINED_TABLE = "42P01";
     public static final String UNDEFINED_FUNCTION = "42883";
     public static final String UNDEFINED_SCHEMA = "3F000";
@@ -17,6 +19,14 @@ public final class SqlState {
     /** Connection trouble (class 08), server shutting down or starting (57P), or out of connections (53300). */
     public static boolean isUnreachable(String state) {
         return state.isEmpty() || state.startsWith("08") || state.startsWith("57P") || state.equals("53300");
+    }
+
+    /** Ended because of what others did at the same time, or for want of room (53): the same may succeed when done again. */
+    public static boolean isDisturbed(String state) {
+        return state.equals(SERIALIZATION_FAILURE)
+                || state.equals(DEADLOCK)
+                || state.equals(LOCK_NOT_AVAILABLE)
+                || state.startsWith("53");
     }
 
     /** Nothing of ours is there: the schema was never migrated. */

@@ -43,6 +43,9 @@ final class Lane {
     private final LaneReader reader;
     private final LaneClaims claims;
     private final LaneSends sends;
+    /** If the messages go to a projection. */
+    private final @Nullable Applier applier;
+
     private final KeyOrder order;
     private final Deque<Slot> ready = new ArrayDeque<>();
     /** They found the destination unavailable, hold their keys and go first. */
@@ -70,7 +73,11 @@ final class Lane {
         this.store = new LaneStore(subscription, taken, surroundings);
         this.reader = new LaneReader(subscription, taken, surroundings, store);
         this.claims = new LaneClaims(surroundings, store);
-        this.sends = new LaneSends(target.sink(), signal, surroundings.suspects());
+        this.sends = new LaneSends(target.receiver().sink(), signal, surroundings.suspects());
+        Projection projection = target.receiver().projection();
+        this.applier = projection == null
+                ? null
+                : new Applier(projection, subscription, store, sends, settings.batchMessages());
         this.window = new Window(taken.position());
         this.order = new KeyOrder(subscription.order());
         this.trustedUntilNanos = trustedUntilNanos;
@@ -111,7 +118,17 @@ final class Lane {
 
     /** Another thread takes the lane's place, because the one before hangs in the sink with this message. */
     void succeed(Slot hung) {
-        failed(hung, Failure.hung(deadline()));
+        if (applier == null) {
+            failed(hung, Failure.hung(deadline()));
+            return;
+        }
+        applier.wrested();
+        List<Slot> batch = applier.applying();
+        if (applier.single(batch)) {
+            takeBack(batch);
+        } else {
+            failed(hung, Failure.hung(deadline()));
+        }
     }
 
     /**
@@ -148,6 +165,7 @@ final class Lane {
         if (reader.isAhead()) {
             throw store.lost(window.finished());
         }
+        settleDoubt();
         takeAnswers();
         sends.expired(deadline()).forEach(slot -> failed(slot, Failure.hung(deadline())));
         if (draining) {
@@ -220,6 +238,7 @@ final class Lane {
 
     /** Writes what is finished, however recently the last time was. */
     void settle() {
+        settleDoubt();
         if (store.isRecording()) {
             written(store.write());
         }
@@ -245,6 +264,7 @@ final class Lane {
 
     /** Hands back what has not been sent, settles what is finished and gives the lane back. */
     void release() {
+        settleDoubt();
         List<Slot> unsent = order.takeAll();
         unsent.addAll(ready);
         unsent.addAll(again);
@@ -420,6 +440,10 @@ final class Lane {
         if (probe) {
             target.circuit().probing(this);
         }
+        if (applier != null) {
+            apply(applier, probe ? List.of(slot) : applier.batch(slot, ready, order::mayGo), probe);
+            return;
+        }
         if (!slot.isClaimed()) {
             sentTo = Math.max(sentTo, slot.position());
         }
@@ -430,6 +454,63 @@ final class Lane {
             accepted(slot);
         } else {
             failed(slot, Failure.of(outcome));
+        }
+    }
+
+    private void apply(Applier applier, List<Slot> batch, boolean probe) {
+        if (store.isRecording()) {
+            written(store.write());
+        }
+        LaneRecord record = changes.copy();
+        long position = Math.max(store.settled(), window.finishedWith(batch));
+        try {
+            applied(
+                    batch,
+                    applier.apply(
+                            new Applier.Attempt(batch, record, position, slot -> addAccepted(record, slot)), probe));
+        } catch (Applier.NotAppliedException e) {
+            if (applier.split(batch)) {
+                takeBack(batch);
+            } else {
+                failed(batch.get(0), Failure.of(Failure.thrown(e.getCause())));
+            }
+        }
+    }
+
+    /** The batch took effect, and the lane has moved. */
+    private void applied(List<Slot> batch, LaneStore.Written written) {
+        changes = new LaneRecord();
+        for (Slot slot : batch) {
+            count(slot);
+            done(slot);
+            order.free(slot.keyHash(), ready);
+        }
+        written.record().endsSuspect = changes.endsSuspect;
+        changes.endsSuspect = false;
+        written(written);
+        settledNanos = System.nanoTime();
+        deliveredAtSettle = delivered;
+        reader.endReplay().ifPresent(window::moveTo);
+    }
+
+    /** Nothing of the batch took effect: it goes again. */
+    private void takeBack(List<Slot> batch) {
+        for (int i = batch.size() - 1; i >= 0; i--) {
+            batch.get(i).land();
+            ready.addFirst(batch.get(i));
+        }
+    }
+
+    /** Before anything else is written it must be known what became of the last batch. */
+    private void settleDoubt() {
+        if (applier == null || !applier.isInDoubt()) {
+            return;
+        }
+        Applier.Settled settled = applier.settle();
+        if (settled.written().isPresent()) {
+            applied(settled.batch(), settled.written().get());
+        } else {
+            takeBack(settled.batch());
         }
     }
 
@@ -444,6 +525,13 @@ final class Lane {
     }
 
     private void accepted(Slot slot) {
+        count(slot);
+        addAccepted(changes, slot);
+        done(slot);
+        order.free(slot.keyHash(), ready);
+    }
+
+    private void count(Slot slot) {
         delivered++;
         if (!answered || slot.sentNanos() - answeredSentNanos > 0) {
             answeredSentNanos = slot.sentNanos();
@@ -452,16 +540,21 @@ final class Lane {
         if (!target.circuit().isClosed()) {
             reportAnswered();
         }
-        if (slot.isRecorded()) {
-            changes.accepted.add(slot.position());
-            if (slot.isClaimed()) {
-                Duration took = Duration.ofNanos(System.nanoTime() - slot.sentNanos());
-                tried(new LaneRecord.Tried(slot.position(), slot.attempt(), took, node(), "accepted", null));
-            }
-            touch(slot);
+    }
+
+    /** What is to be written of a message that went through: nothing, if it has no delivery. */
+    private void addAccepted(LaneRecord record, Slot slot) {
+        if (!slot.isRecorded()) {
+            return;
         }
-        done(slot);
-        order.free(slot.keyHash(), ready);
+        record.accepted.add(slot.position());
+        if (slot.isClaimed()) {
+            Duration took = Duration.ofNanos(System.nanoTime() - slot.sentNanos());
+            record.tried.add(new LaneRecord.Tried(slot.position(), slot.attempt(), took, node(), "accepted", null));
+        }
+        if (order.isBlocked(slot.keyHash())) {
+            record.keys.add(slot.keyHash());
+        }
     }
 
     private void failed(Slot slot, Failure failure) {

@@ -78,6 +78,18 @@ final class LaneRecord {
             String outcome,
             @Nullable Fault fault) {}
 
+    /** A record to which more can be added, this one stays as it is. */
+    LaneRecord copy() {
+        LaneRecord copy = new LaneRecord();
+        copy.accepted.addAll(accepted);
+        copy.kept.addAll(kept);
+        copy.buried.addAll(buried);
+        copy.tried.addAll(tried);
+        copy.keys.addAll(keys);
+        copy.endsSuspect = endsSuspect;
+        return copy;
+    }
+
     boolean isEmpty() {
         return accepted.isEmpty() && kept.isEmpty() && buried.isEmpty() && tried.isEmpty();
     }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #wrest}.
  */
 final class LaneSends {
-    private final Sink sink;
+    private final @Nullable Sink sink;
     private final Signal signal;
     private final Suspects suspects;
     private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
@@ -27,7 +27,8 @@ final class LaneSends {
     private int inFlight;
     private boolean unflushed;
 
-    LaneSends(Sink sink, Signal signal, Suspects suspects) {
+    /** Without a sink the lane's thread works on messages itself, between {@link #hold} and {@link #letGo}. */
+    LaneSends(@Nullable Sink sink, Signal signal, Suspects suspects) {
         this.sink = sink;
         this.signal = signal;
         this.suspects = suspects;
@@ -55,31 +56,45 @@ final class LaneSends {
     @Nullable
     Outcome send(Slot slot, Envelope envelope, boolean probe) {
         slot.fly(System.nanoTime(), probe);
-        suspects.fly();
-        inHand.set(slot);
+        hold(slot);
         CompletionStage<Outcome> stage;
         Outcome outcome = null;
         try {
-            stage = Objects.requireNonNull(sink.send(envelope), "the sink returned null");
+            stage = Objects.requireNonNull(sink().send(envelope), "the sink returned null");
         } catch (Throwable e) {
             // Whatever it is, it came of this message: the lane would meet it again if it ended here.
             stage = Outcomes.ACCEPTED_STAGE;
             outcome = Failure.thrown(e);
         }
+        if (outcome == null && stage != Outcomes.ACCEPTED_STAGE) {
+            take(slot);
+            return await(slot, stage);
+        }
+        letGo(slot);
+        if (outcome == null) {
+            return Outcomes.ACCEPTED;
+        }
+        // An interrupt that a handler left behind is its own; a relay that wants its lanes to end has told them.
+        Thread.interrupted();
+        return outcome;
+    }
+
+    /** The lane's thread is about to work on this message, and others, itself. */
+    void hold(Slot slot) {
+        suspects.fly();
+        inHand.set(slot);
+    }
+
+    /** It has come back, and nobody has taken the lane from it meanwhile. */
+    void letGo(Slot slot) {
+        take(slot);
+        suspects.land(1);
+    }
+
+    private void take(Slot slot) {
         if (!inHand.compareAndSet(slot, null)) {
             throw new SupersededException();
         }
-        if (outcome != null) {
-            // An interrupt that a handler left behind is its own; a relay that wants its lanes to end has told them.
-            Thread.interrupted();
-            suspects.land(1);
-            return outcome;
-        }
-        if (stage == Outcomes.ACCEPTED_STAGE) {
-            suspects.land(1);
-            return Outcomes.ACCEPTED;
-        }
-        return await(slot, stage);
     }
 
     private @Nullable Outcome await(Slot slot, CompletionStage<Outcome> stage) {
@@ -150,7 +165,7 @@ final class LaneSends {
             return false;
         }
         unflushed = false;
-        sink.flush();
+        sink().flush();
         return true;
     }
 
@@ -167,6 +182,10 @@ final class LaneSends {
             suspects.land(1);
         }
         return wrested;
+    }
+
+    private Sink sink() {
+        return Objects.requireNonNull(sink, "there is no sink");
     }
 
     private static Outcome answered(@Nullable Outcome outcome) {

@@ -242,6 +242,71 @@ final class LaneStore {
         return written;
     }
 
+    /** Something to do in the transaction that moves the lane. */
+    @FunctionalInterface
+    interface Work {
+        void run(Connection tx);
+    }
+
+    /**
+     * Does work, writes a record and moves the lane, in one transaction. The lane's row is locked at the end only: the work may take
+     * its time, and the lease must be renewed meanwhile. If PostgreSQL fails, {@link #recall} tells whether it was committed.
+     */
+    Written apply(LaneRecord record, long position, Duration deadline, Work work) {
+        RelayTable.Settlement settlement = new RelayTable.Settlement(position, settled, attempted, timeline);
+        // Remembered before it is tried: if the answer is lost, the lane may be at either.
+        attempted = position;
+        Written written = database.transactWithin(deadline.plus(patience), tx -> {
+            RelayTable.Entered entered = lanes.enter(tx, relayId, held, timeline, deadline)
+                    .filter(lane -> lane.recorded() == recorded)
+                    .orElseThrow(() -> lost(position));
+            work.run(tx);
+            database.answerPromptly(tx);
+            int promoted = 0;
+            if (!record.isEmpty()) {
+                lock(tx);
+                write(tx, record);
+                promoted = arrange(tx, record.keys);
+            }
+            if (!lanes.advance(tx, relayId, held, settlement, entered)) {
+                requireBegun(tx, entered);
+                throw lost(position);
+            }
+            return new Written(record, stillBlocked(tx, record.keys), promoted);
+        });
+        applied(position);
+        return written;
+    }
+
+    /** Whoever ended the transaction has committed, or undone, the half of it. */
+    private void requireBegun(Connection tx, RelayTable.Entered entered) {
+        lanes.enter(tx, relayId, held, timeline, patience)
+                .filter(now -> !now.began().equals(entered.began()))
+                .ifPresent(now -> {
+                    throw new Applier.NotAppliedException(
+                            new IllegalStateException(
+                                    "the projection ended the transaction it was"
+                                            + " given; what it wrote up to then may take effect twice. Return to commit, throw to roll back"));
+                });
+    }
+
+    /** What was applied last was committed. */
+    void applied(long position) {
+        recorded++;
+        settled = position;
+        telemetry.settled(held.subscription(), held.lane(), position);
+        mark();
+    }
+
+    /** What was written by an {@link #apply} whose end is not known, if it was committed. */
+    Optional<Written> recall(LaneRecord record) {
+        return database.transactPromptly(tx -> {
+            boolean committed = lock(tx).recorded() > recorded;
+            // How many were released is not known: it is looked for.
+            return committed ? Optional.of(new Written(record, stillBlocked(tx, record.keys), 1)) : Optional.empty();
+        });
+    }
+
     /** The replay is over: the lane goes on where it was before. */
     void endReplay(long resumeAt) {
         database.transactPromptly(tx -> {

@@ -325,7 +325,8 @@ final class Lanes {
                 copy.name(),
                 copy.original(),
                 copy.last());
-        return new Served(new Relay.Target(subscription, original.sink(), original.circuit()), bounded, copy.last());
+        return new Served(
+                new Relay.Target(subscription, original.receiver(), original.circuit()), bounded, copy.last());
     }
 
     /** An operator wants another number of lanes, and all of them are free: whichever relay finds that first makes the change. */

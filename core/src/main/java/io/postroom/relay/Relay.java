@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,9 +53,9 @@ public final class Relay implements AutoCloseable {
 
     private Relay(Builder builder, RelaySettings settings) {
         this.targets = new LinkedHashMap<>();
-        builder.deliveries.forEach((subscription, sink) -> targets.put(
+        builder.deliveries.forEach((subscription, receiver) -> targets.put(
                 subscription.name(),
-                new Target(subscription, sink, new Circuit(settings.backoff(), this::circuitChanged))));
+                new Target(subscription, receiver, new Circuit(settings.backoff(), this::circuitChanged))));
         this.database = builder.database;
         this.journal = builder.journal;
         this.table = new RelayTable(database.schema());
@@ -75,7 +76,14 @@ public final class Relay implements AutoCloseable {
     }
 
     /** What a subscription is delivered to. */
-    record Target(Subscription subscription, Sink sink, Circuit circuit) {}
+    record Target(Subscription subscription, Receiver receiver, Circuit circuit) {}
+
+    /** A sink, or a projection: one of them. */
+    record Receiver(@Nullable Sink sink, @Nullable Projection projection) {
+        String word() {
+            return projection == null ? "sink" : "projection";
+        }
+    }
 
     /** Begins to deliver, on threads of its own. Throws if the database cannot be used as it is; later trouble is retried. */
     public synchronized void start() {
@@ -233,7 +241,7 @@ public final class Relay implements AutoCloseable {
         private final Database database;
         private final Journal journal;
         private final Telemetry telemetry;
-        private final Map<Subscription, Sink> deliveries = new LinkedHashMap<>();
+        private final Map<Subscription, Receiver> deliveries = new LinkedHashMap<>();
         private final Set<String> names = new HashSet<>();
         private final List<String> problems = new ArrayList<>();
         private String name = "relay";
@@ -255,7 +263,16 @@ public final class Relay implements AutoCloseable {
 
         /** Delivers a subscription to a sink. The sink is closed by whoever made it, after the relay. */
         public Builder deliver(Subscription subscription, Sink sink) {
-            deliveries.put(subscription, sink);
+            return receive(subscription, new Receiver(sink, null));
+        }
+
+        /** Lets code in this process apply a subscription to this database, in the transactions that move its lanes. */
+        public Builder project(Subscription subscription, Projection projection) {
+            return receive(subscription, new Receiver(null, projection));
+        }
+
+        private Builder receive(Subscription subscription, Receiver receiver) {
+            deliveries.put(subscription, receiver);
             if (!names.add(subscription.name())) {
                 problems.add("subscription " + subscription.name() + " is there twice");
             }
@@ -316,7 +333,7 @@ public final class Relay implements AutoCloseable {
         }
 
         public Relay build() {
-            check(!deliveries.isEmpty(), "there is no subscription; add one with deliver or handle");
+            check(!deliveries.isEmpty(), "there is no subscription; add one with deliver, handle or project");
             check(!name.isBlank() && name.length() <= 200, "name is '" + name + "', it must be 1 to 200 characters");
             check(
                     within(lease, Duration.ofMillis(100), Duration.ofHours(1)),

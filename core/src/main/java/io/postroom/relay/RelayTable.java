@@ -7,6 +7,8 @@ import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -32,6 +34,8 @@ final class RelayTable {
     private final Sql lockLane;
     private final Sql lanePlan;
     private final Sql recordLane;
+    private final Sql enterLane;
+    private final Sql advance;
     private final Sql endReplay;
     private final Sql markSettled;
     private final Sql showCircuit;
@@ -54,6 +58,8 @@ final class RelayTable {
         lockLane = schema.sql(RelayTable.class, "lock_lane.sql");
         lanePlan = schema.sql(RelayTable.class, "lane_plan.sql");
         recordLane = schema.sql(RelayTable.class, "record_lane.sql");
+        enterLane = schema.sql(RelayTable.class, "enter_lane.sql");
+        advance = schema.sql(RelayTable.class, "advance.sql");
         endReplay = schema.sql(RelayTable.class, "end_replay.sql");
         markSettled = schema.sql(RelayTable.class, "mark_settled.sql");
         showCircuit = schema.sql(RelayTable.class, "show_circuit.sql");
@@ -80,6 +86,9 @@ final class RelayTable {
 
     /** A lane that is locked for the rest of a transaction. */
     record Locked(long position, long recorded) {}
+
+    /** A lane for whose messages a transaction was begun. */
+    record Entered(long recorded, Instant began) {}
 
     /** What a relay must know of a lane it has taken. */
     record Plan(
@@ -236,6 +245,35 @@ final class RelayTable {
                 .set("timeline", timeline)
                 .set("patience", Long.toString(patience.toMillis()))
                 .first(row -> new Locked(row.getLong(1), row.getLong(2)));
+    }
+
+    Optional<Entered> enter(Connection tx, UUID relayId, Held lane, String timeline, Duration deadline) {
+        return enterLane
+                .on(tx)
+                .set("subscription", lane.subscription())
+                .set("lane", lane.lane())
+                .set("relay_id", relayId)
+                .set("fence", lane.fence())
+                .set("timeline", timeline)
+                .set("deadline", Long.toString(deadline.toMillis()))
+                .first(row -> new Entered(
+                        row.getLong(1), row.getObject(2, OffsetDateTime.class).toInstant()));
+    }
+
+    boolean advance(Connection tx, UUID relayId, Held lane, Settlement settlement, Entered entered) {
+        return advance.on(tx)
+                        .set("subscription", lane.subscription())
+                        .set("lane", lane.lane())
+                        .set("relay_id", relayId)
+                        .set("fence", lane.fence())
+                        .set("position", settlement.position())
+                        .set("settled", settlement.settled())
+                        .set("attempted", settlement.attempted())
+                        .set("timeline", settlement.timeline())
+                        .set("recorded", entered.recorded() + 1)
+                        .set("began", entered.began())
+                        .update()
+                == 1;
     }
 
     Plan plan(Connection tx, Held lane) {

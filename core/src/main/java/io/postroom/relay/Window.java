@@ -2,8 +2,11 @@ package io.postroom.relay;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The messages of one lane between its settled position and where it has read to, in order of position.
@@ -71,7 +74,23 @@ final class Window {
             settled = first.position();
             slots.removeFirst();
         }
-        return slots.isEmpty() ? readTo : settled;
+        if (slots.isEmpty()) {
+            settled = readTo;
+        }
+        return settled;
+    }
+
+    /** The same if these were done, too. */
+    long finishedWith(Collection<Slot> batch) {
+        Set<Slot> done = batch.size() == 1 ? Set.copyOf(batch) : new HashSet<>(batch);
+        long position = settled;
+        for (Slot slot : slots) {
+            if (!slot.isPassable() && !done.contains(slot)) {
+                return position;
+            }
+            position = slot.position();
+        }
+        return readTo;
     }
 
     int messages() {
