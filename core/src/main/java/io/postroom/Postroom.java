@@ -4,6 +4,7 @@ import io.postroom.audit.Audit;
 import io.postroom.deadletter.DeadLetters;
 import io.postroom.delivery.DeliveryRedriver;
 import io.postroom.diagnosis.Diagnosis;
+import io.postroom.externalcall.ExternalCalls;
 import io.postroom.inbox.Inbox;
 import io.postroom.journal.Journal;
 import io.postroom.maintenance.Maintenance;
@@ -75,6 +76,11 @@ public final class Postroom {
     /** Subscriptions as operators see and change them. */
     public Subscriptions subscriptions() {
         return new Subscriptions(database, journal, audit());
+    }
+
+    /** Calls to others that must take effect once. */
+    public ExternalCalls externalCalls() {
+        return new ExternalCalls(database, audit(), telemetry);
     }
 
     /** What operators did, and why. */

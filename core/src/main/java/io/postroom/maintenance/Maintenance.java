@@ -1,6 +1,8 @@
 package io.postroom.maintenance;
 
+import io.postroom.audit.Audit;
 import io.postroom.deadletter.Redrives;
+import io.postroom.externalcall.ExternalCalls;
 import io.postroom.postgres.Database;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
@@ -25,6 +27,7 @@ public final class Maintenance implements AutoCloseable {
     private final TickThinner ticks;
     private final SettlementThinner settlements;
     private final InboxPurger inbox;
+    private final ExternalCalls externalCalls;
     private final Redrives redrives;
     private final Telemetry telemetry;
     private final String schema;
@@ -41,6 +44,7 @@ public final class Maintenance implements AutoCloseable {
         this.ticks = new TickThinner(database);
         this.settlements = new SettlementThinner(database);
         this.inbox = new InboxPurger(database);
+        this.externalCalls = new ExternalCalls(database, new Audit(database), telemetry);
         this.telemetry = telemetry;
         this.schema = database.schema().name();
     }
@@ -66,6 +70,7 @@ public final class Maintenance implements AutoCloseable {
         ticks.thin();
         settlements.thin();
         inbox.purge();
+        externalCalls.parkOverdue();
         boolean strays = partitions.hasStrays();
         telemetry.strays(strays);
         if (strays) {

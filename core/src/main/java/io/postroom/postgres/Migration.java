@@ -19,7 +19,8 @@ record Migration(int version, String name, String text) {
             of("V005__audit.sql"),
             of("V006__dead_letter.sql"),
             of("V007__delivery.sql"),
-            of("V008__inbox.sql"));
+            of("V008__inbox.sql"),
+            of("V010__external_call.sql"));
 
     private static Migration of(String file) {
         Matcher matcher = Pattern.compile("V(\\d+)__(\\w+)\\.sql").matcher(file);

@@ -1,7 +1,7 @@
 -- Least privilege for schema /*name*/. Run as a superuser, or as the role that migrated if it may create roles. Running it again
 -- changes nothing; do so after each migration.
 -- owner     owns everything, logs in nowhere; migrations run as a role that may become it
--- writer    the application: publishes, and can read nothing
+-- writer    the application: publishes, keeps idempotency keys and external calls, and can read nothing else
 -- relay     stamps, reads and settles; keeps partitions ahead through a function that has the owner's rights
 -- reader    looks at everything, changes nothing
 -- operator  a reader who may also change subscriptions, lanes and deliveries, and redrive or discard dead letters; every act is audited
@@ -82,6 +82,11 @@ grant insert, update on /*schema*/redrive to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
 grant select on /*schema*/audit to "/*reader*/", "/*operator*/";
 grant execute on function /*schema*/keep_partitions(integer) to "/*operator*/";
+-- Who calls others, and who says what became of a call that nobody knows the end of: both are audited.
+grant select, insert, update on /*schema*/external_call to "/*writer*/", "/*relay*/";
+grant select on /*schema*/external_call to "/*reader*/";
+grant select, update on /*schema*/external_call to "/*operator*/";
+grant insert on /*schema*/audit to "/*writer*/";
 grant execute on function /*schema*/has_strays() to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant select on /*schema*/message, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";

@@ -51,6 +51,12 @@ public interface Telemetry {
      */
     default void received(String consumer, String outcome, long messages) {}
 
+    /**
+     * An external call began or ended; {@code outcome} is one of a few words: called, done, declined, unknown, parked, reconciled. What
+     * is noted in the caller's transaction may still roll back.
+     */
+    default void externalCall(String name, String outcome) {}
+
     /** Whether messages lie in the outbox's default partition, because nobody made their day's own in time. */
     default void strays(boolean present) {}
 
