@@ -5,6 +5,8 @@ import io.postroom.deadletter.DeadLetters;
 import io.postroom.delivery.DeliveryRedriver;
 import io.postroom.diagnosis.Diagnosis;
 import io.postroom.externalcall.ExternalCalls;
+import io.postroom.idempotency.Idempotency;
+import io.postroom.idempotency.IdempotencyKeys;
 import io.postroom.inbox.Inbox;
 import io.postroom.journal.Journal;
 import io.postroom.maintenance.Maintenance;
@@ -31,12 +33,14 @@ public final class Postroom {
     private final Telemetry telemetry;
     private final Journal journal;
     private final Outbox outbox;
+    private final Idempotency idempotency;
 
     private Postroom(Builder builder) {
         this.database = new Database(builder.dataSource, builder.schema, builder.answerWithin);
         this.telemetry = builder.telemetry;
         this.journal = new Journal(database, builder.upcasters, telemetry);
         this.outbox = new Outbox(builder.schema, telemetry, journal::nudge);
+        this.idempotency = new Idempotency(database, telemetry);
     }
 
     /** Postroom in the schema {@code postroom} of a database. */
@@ -56,6 +60,16 @@ public final class Postroom {
     /** Remembers what consumers have handled, inside their transactions. */
     public Inbox inbox() {
         return new Inbox(database, telemetry);
+    }
+
+    /** Answers each request once, by the key of its client. */
+    public Idempotency idempotency() {
+        return idempotency;
+    }
+
+    /** Idempotency keys as operators see and release them. */
+    public IdempotencyKeys idempotencyKeys() {
+        return new IdempotencyKeys(database, audit());
     }
 
     /** Messages in delivery order. */

@@ -27,6 +27,7 @@ public final class Maintenance implements AutoCloseable {
     private final TickThinner ticks;
     private final SettlementThinner settlements;
     private final InboxPurger inbox;
+    private final KeyPurger keys;
     private final ExternalCalls externalCalls;
     private final Redrives redrives;
     private final Telemetry telemetry;
@@ -44,6 +45,7 @@ public final class Maintenance implements AutoCloseable {
         this.ticks = new TickThinner(database);
         this.settlements = new SettlementThinner(database);
         this.inbox = new InboxPurger(database);
+        this.keys = new KeyPurger(database);
         this.externalCalls = new ExternalCalls(database, new Audit(database), telemetry);
         this.telemetry = telemetry;
         this.schema = database.schema().name();
@@ -70,6 +72,7 @@ public final class Maintenance implements AutoCloseable {
         ticks.thin();
         settlements.thin();
         inbox.purge();
+        keys.purge();
         externalCalls.parkOverdue();
         boolean strays = partitions.hasStrays();
         telemetry.strays(strays);

@@ -51,6 +51,10 @@ public final class Call {
         return each(name, i -> statement.setInt(i, value));
     }
 
+    public Call set(String name, byte @Nullable [] value) {
+        return each(name, i -> statement.setBytes(i, value));
+    }
+
     public Call set(String name, @Nullable Long value) {
         return each(name, i -> statement.setObject(i, value, Types.BIGINT));
     }

@@ -20,6 +20,7 @@ record Migration(int version, String name, String text) {
             of("V006__dead_letter.sql"),
             of("V007__delivery.sql"),
             of("V008__inbox.sql"),
+            of("V009__idempotency.sql"),
             of("V010__external_call.sql"));
 
     private static Migration of(String file) {

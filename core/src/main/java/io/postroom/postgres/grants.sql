@@ -58,6 +58,8 @@ grant execute on function /*schema*/publish(text, text, text, json, text, bigint
     to "/*writer*/";
 grant execute on function /*schema*/time_ordered_id() to "/*writer*/";
 grant execute on function /*schema*/json_repeats_key(json) to "/*writer*/";
+grant select, insert, update, delete on /*schema*/idempotency_key to "/*writer*/";
+grant execute on function /*schema*/claim_key(text, text, text, bytea) to "/*writer*/";
 
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
@@ -67,6 +69,7 @@ grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/s
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
     /*schema*/thin_ticks(timestamptz, timestamptz), /*schema*/forget_inbox_day(interval, date), /*schema*/purge_inbox(interval, integer)
     to "/*relay*/";
+grant execute on function /*schema*/purge_keys(integer) to "/*relay*/";
 grant insert, update on /*schema*/subscription to "/*relay*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/relay, /*schema*/delivery, /*schema*/circuit to "/*relay*/";
 grant insert, delete on /*schema*/settlement to "/*relay*/";
@@ -80,6 +83,11 @@ grant delete on /*schema*/settlement to "/*operator*/";
 grant insert, update on /*schema*/dead_letter to "/*operator*/";
 grant insert, update on /*schema*/redrive to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
+-- Neither answers nor what steps left for later.
+grant select (tenant_id, scope, key, request_hash, state, status_code, response_bytes, headers, created_at, completed_at, expires_at,
+              leased_until, fence, recovery_point, step)
+    on /*schema*/idempotency_key to "/*reader*/", "/*operator*/";
+grant update (fence, leased_until), delete on /*schema*/idempotency_key to "/*operator*/";
 grant select on /*schema*/audit to "/*reader*/", "/*operator*/";
 grant execute on function /*schema*/keep_partitions(integer) to "/*operator*/";
 -- Who calls others, and who says what became of a call that nobody knows the end of: both are audited.

@@ -57,6 +57,12 @@ public interface Telemetry {
      */
     default void externalCall(String name, String outcome) {}
 
+    /**
+     * A request of a scope, such as {@code order.create}, came to its end; {@code outcome} is one of a few words: executed, replayed,
+     * in_progress, mismatch, missing.
+     */
+    default void requested(String scope, String outcome) {}
+
     /** Whether messages lie in the outbox's default partition, because nobody made their day's own in time. */
     default void strays(boolean present) {}
 

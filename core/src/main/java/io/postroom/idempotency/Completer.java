@@ -1,0 +1,94 @@
+package io.postroom.idempotency;
+
+import io.postroom.postgres.Database;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Goes on with the steps of a scope's keys that somebody has left in the middle, so that they do not wait for their client to ask
+ * again. Its procedure knows the request only by {@link Steps#input()}.
+ *
+ * <p>Any number may run, beside requests: whoever gets a lease goes on. What fails is tried again in the next round.
+ */
+public final class Completer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Completer.class);
+    private static final int ROUND_MAX = 100;
+
+    private final Idempotency idempotency;
+    private final Database database;
+    private final StepTable table;
+    private final String scope;
+    private final KeyPolicy policy;
+    private final Procedure<?> procedure;
+    private final ScheduledExecutorService thread;
+
+    Completer(
+            Idempotency idempotency,
+            Database database,
+            StepTable table,
+            String scope,
+            KeyPolicy policy,
+            Procedure<?> procedure) {
+        this.idempotency = idempotency;
+        this.database = database;
+        this.table = table;
+        this.scope = scope;
+        this.policy = policy;
+        this.procedure = procedure;
+        this.thread = Executors.newSingleThreadScheduledExecutor(work -> {
+            Thread made = new Thread(work, "postroom-completer-" + scope);
+            made.setDaemon(true);
+            return made;
+        });
+    }
+
+    /** Begins at once, and looks again so long after each round. */
+    public void start(Duration interval) {
+        thread.scheduleWithFixedDelay(this::runQuietly, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** One round, on the caller's thread; returns how many keys got their answer. */
+    public int runOnce() {
+        List<Request> lapsed = database.run(tx -> table.findLapsed(tx, scope, ROUND_MAX));
+        int answered = 0;
+        for (Request request : lapsed) {
+            if (complete(request)) {
+                answered++;
+            }
+        }
+        return answered;
+    }
+
+    private boolean complete(Request request) {
+        try {
+            boolean answered =
+                    idempotency.steps(request, policy, procedure) instanceof Outcome.Executed done && done.stored();
+            if (answered) {
+                LOG.info("completed {}, which was left in the middle of its steps", request.key());
+            }
+            return answered;
+        } catch (Exception e) {
+            // Whatever the procedure throws: the others must not wait for it.
+            LOG.warn("could not complete {}: {}; it is tried again", request.key(), String.valueOf(e.getMessage()));
+            return false;
+        }
+    }
+
+    private void runQuietly() {
+        try {
+            runOnce();
+        } catch (RuntimeException e) {
+            LOG.warn("could not look for unfinished keys of {}: {}; it is tried again", scope, e.getMessage());
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+}

@@ -1,0 +1,123 @@
+package io.postroom.idempotency;
+
+import io.postroom.PostroomException;
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.SqlState;
+import java.sql.Connection;
+import org.jspecify.annotations.Nullable;
+
+/** Does procedures: begins them, or goes on with those whose owner is gone. */
+final class Stepper {
+    private static final int TRIES_MAX = 3;
+
+    private final Database database;
+    private final KeyTable keys;
+    private final StepTable table;
+    private final Renewal renewal;
+
+    Stepper(Database database, KeyTable keys) {
+        this.database = database;
+        this.keys = keys;
+        this.table = new StepTable(database.schema());
+        this.renewal = new Renewal(database, table);
+    }
+
+    StepTable table() {
+        return table;
+    }
+
+    /** Either the steps are ours to do, or what is known is the answer. */
+    private record Entry(@Nullable Steps steps, @Nullable Outcome known) {}
+
+    <E extends Exception> Outcome run(Request request, KeyPolicy policy, Procedure<E> procedure) throws E {
+        Entry entry = enter(request, policy);
+        Steps steps = entry.steps();
+        if (steps == null) {
+            return java.util.Objects.requireNonNull(entry.known());
+        }
+        Renewal.Beat beat = renewal.keep(steps, policy);
+        try {
+            Answer answer = procedure.run(steps);
+            beat.stop();
+            return ended(request, policy, steps, answer);
+        } catch (Exception e) {
+            beat.stop();
+            if (steps.isLost()) {
+                // Whatever the procedure made of it: another is at it, and answers.
+                return Claim.running();
+            }
+            leave(steps, e);
+            throw e;
+        } finally {
+            // After an Error too: what died must not keep its lease.
+            beat.stop();
+        }
+    }
+
+    /** Another may begin between our look and our insert, in a transaction that looked before; then it is looked at once more. */
+    private Entry enter(Request request, KeyPolicy policy) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return database.transact(tx -> enter(tx, request, policy));
+            } catch (DatabaseException e) {
+                boolean conflict = e.sqlState().equals(SqlState.UNIQUE_VIOLATION)
+                        || e.sqlState().equals(SqlState.SERIALIZATION_FAILURE);
+                if (!conflict || tries == TRIES_MAX) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private Entry enter(Connection tx, Request request, KeyPolicy policy) {
+        Claim claim = keys.claim(tx, request);
+        if (claim.isFree()) {
+            Recovery recovery = Recovery.of(request.input());
+            table.begin(tx, request, policy, recovery.write());
+            return entry(request, policy, 1, recovery, false);
+        }
+        String left = claim.recovery();
+        boolean ours = claim.isLapsed()
+                && left != null
+                && table.takeOver(tx, new StepTable.Held(request.key(), claim.fence()), policy.lease());
+        return ours && left != null
+                ? entry(request, policy, claim.fence() + 1, Recovery.read(left), true)
+                : new Entry(null, claim.known());
+    }
+
+    private Entry entry(Request request, KeyPolicy policy, long fence, Recovery recovery, boolean resumed) {
+        StepTable.Held held = new StepTable.Held(request.key(), fence);
+        return new Entry(new Steps(database, table, held, policy, recovery, resumed), null);
+    }
+
+    private Outcome ended(Request request, KeyPolicy policy, Steps steps, Answer answer) {
+        if (steps.isAnswered()) {
+            return new Outcome.Executed(answer, true);
+        }
+        if (!policy.failures().stores(answer)) {
+            leave(steps, null);
+            return new Outcome.Executed(answer, false);
+        }
+        if (database.run(tx -> table.finish(tx, steps.held(), answer, policy.expiry()))) {
+            return new Outcome.Executed(answer, true);
+        }
+        Claim now = database.transact(tx -> keys.claim(tx, request));
+        return now.isFree() ? Claim.running() : now.known();
+    }
+
+    /** Lets the next request go on at once. If that fails, the lease runs out by itself. */
+    private void leave(Steps steps, @Nullable Exception reason) {
+        try {
+            database.transact(tx -> {
+                table.dropBegun(tx, steps.held());
+                table.giveUp(tx, steps.held());
+                return true;
+            });
+        } catch (PostroomException e) {
+            if (reason != null) {
+                reason.addSuppressed(e);
+            }
+        }
+    }
+}

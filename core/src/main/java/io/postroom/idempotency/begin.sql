@@ -1,0 +1,6 @@
+-- Begin the steps of a key that nobody has.
+--   :tenant text   :scope text   :key text   :hash bytea   :recovery text, JSON
+--   :lease double precision, seconds   :expiry double precision, seconds
+insert into /*schema*/idempotency_key (tenant_id, scope, key, request_hash, state, expires_at, leased_until, fence, recovery)
+values (:tenant, :scope, :key, :hash, 'running', clock_timestamp() + make_interval(secs => :expiry),
+        clock_timestamp() + make_interval(secs => :lease), 1, :recovery::json)

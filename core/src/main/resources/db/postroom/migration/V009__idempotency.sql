@@ -1,0 +1,156 @@
+-- What a request was answered, by the key that its client chose: asked again, the same is answered and nothing is done again.
+
+create table /*schema*/idempotency_key (
+    -- Empty where there are no tenants. First: no tenant ever meets the keys of another.
+    tenant_id      text        not null,
+    -- What is asked for: order.create, payment.capture.
+    scope          text        not null,
+    key            text        not null,
+    request_hash   bytea       not null,
+    -- running    in steps, some of which may be committed; whoever holds the lease goes on. Not called pending: nothing lies here
+    --            waiting to be begun, and a command of one transaction is not seen before it has ended.
+    -- completed  answered
+    -- failed     answered with a status of 400 or more
+    state          text        not null,
+    status_code    smallint,
+    -- The bytes that were answered: as jsonb they would come back in another order.
+    response       bytea,
+    response_bytes integer     generated always as (octet_length(response)) stored,
+    headers        json,
+    created_at     timestamptz not null default clock_timestamp(),
+    completed_at   timestamptz,
+    -- From then on the key is as if it had never been there, unless it is running.
+    expires_at     timestamptz not null,
+    -- While it runs: until when nobody else may go on.
+    leased_until   timestamptz,
+    -- Grows with every change of owner; a step with an older one changes nothing.
+    fence          bigint      not null default 0,
+    -- How many steps are committed, the name of the last, and what they left for later.
+    recovery_point integer     not null default 0,
+    step           text,
+    recovery       json,
+    primary key (tenant_id, scope, key),
+    constraint idempotency_key_tenant check (length(tenant_id) <= 200),
+    constraint idempotency_key_scope check (length(scope) <= 100 and scope ~ '^[a-z][a-z0-9_.-]*$'),
+    constraint idempotency_key_key check (length(key) <= 255 and key ~ '^[\x20-\x7e]+$'),
+    constraint idempotency_key_hash check (octet_length(request_hash) = 32),
+    constraint idempotency_key_state check (state in ('running', 'completed', 'failed')),
+    constraint idempotency_key_status check (status_code between 200 and 599),
+    constraint idempotency_key_failed check ((state = 'failed') = coalesce(status_code >= 400, false)),
+    constraint idempotency_key_answered check ((state = 'running') = (completed_at is null) and (state = 'running') = (status_code is null)
+                                               and (state = 'running') = (response is null)),
+    constraint idempotency_key_leased check ((state = 'running') = (leased_until is not null)),
+    constraint idempotency_key_steps check (recovery_point >= 0 and (recovery_point = 0) = (step is null))
+);
+create index idempotency_key_expires on /*schema*/idempotency_key (expires_at) where state <> 'running';
+-- The few that operators look for, and that somebody must go on with. Without the lease, so that renewing one changes no index.
+create index idempotency_key_running on /*schema*/idempotency_key (tenant_id, scope, key) where state = 'running';
+create index idempotency_key_failed on /*schema*/idempotency_key (tenant_id, scope, key) where state = 'failed';
+
+-- What is known about a key; if nothing is, the right to do its command until the end of this transaction. Nobody waits.
+-- Answers with state:
+--   free       nobody has it: the caller does, until this transaction ends
+--   busy       another transaction has it, or has taken it over just now
+--   running    it is done in steps; leased: by somebody who is alive. If not, the caller has the right to go on
+--   completed, failed   its answer
+-- same: whether it was asked with the same hash; if not, nothing of the answer is told.
+-- A lock by a hash of 64 bits: two keys that share one cost each other nothing but a busy now and then. It is freed after the commit
+-- is seen by others, and every statement here has a snapshot of its own: whoever gets the lock sees what its last holder wrote.
+create function /*schema*/claim_key(
+    for_tenant text,
+    for_scope text,
+    for_key text,
+    hash bytea,
+    out state text,
+    out same boolean,
+    out leased boolean,
+    out status_code smallint,
+    out headers json,
+    out response bytea,
+    out fence bigint,
+    out recovery json,
+    -- When this transaction began: what is stored must be of the same.
+    out began timestamptz
+)
+    language plpgsql
+as
+$$
+declare
+    found_key record;
+begin
+    began := now();
+    for attempt in 1..2 loop
+        select k.state, k.request_hash, k.leased_until > clock_timestamp() as leased, k.expires_at <= clock_timestamp() as expired,
+               k.status_code, k.headers, k.response, k.fence, k.recovery
+        into found_key
+        from /*schema*/idempotency_key as k
+        where k.tenant_id = for_tenant and k.scope = for_scope and k.key = for_key;
+        if found_key.state = 'running' and found_key.leased or found_key.state <> 'running' and not found_key.expired then
+            exit;
+        end if;
+        if attempt = 1 and not pg_try_advisory_xact_lock(
+               hashtextextended(for_key, hashtextextended(for_scope, hashtextextended(for_tenant,
+                   hashtextextended('/*schema*/idempotency_key', 0))))) then
+            state := 'busy';
+            return;
+        end if;
+    end loop;
+    if found_key.state is null then
+        state := 'free';
+        return;
+    end if;
+    if found_key.state <> 'running' and found_key.expired then
+        delete from /*schema*/idempotency_key as k
+        where k.tenant_id = for_tenant and k.scope = for_scope and k.key = for_key
+          and k.state <> 'running' and k.expires_at <= clock_timestamp();
+        state := 'free';
+        return;
+    end if;
+    state := found_key.state;
+    same := found_key.request_hash = hash;
+    leased := coalesce(found_key.leased, false);
+    fence := found_key.fence;
+    if same then
+        status_code := found_key.status_code;
+        headers := found_key.headers;
+        response := found_key.response;
+        recovery := found_key.recovery;
+    end if;
+end
+$$;
+revoke all on function /*schema*/claim_key(text, text, text, bytea) from public;
+
+-- Forgets up to batch_max answers that have expired, oldest first, and says how many. Running keys stay: what their steps have
+-- done would be done again. Runs with its owner's rights, so that a relay needs none of them.
+create function /*schema*/purge_keys(batch_max integer)
+    returns integer
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+as
+$$
+declare
+    purged integer;
+begin
+    if batch_max is null or batch_max not between 1 and 100000 then
+        raise exception 'could not purge idempotency keys: batch_max is %, the range is 1 to 100000', coalesce(batch_max::text, 'null')
+            using errcode = '22023';
+    end if;
+    with expired as materialized (
+        select k.tenant_id, k.scope, k.key
+        from /*schema*/idempotency_key as k
+        where k.state <> 'running' and k.expires_at <= clock_timestamp()
+        order by k.expires_at
+        limit batch_max
+        for update skip locked
+    )
+    delete from /*schema*/idempotency_key as k
+    using expired
+    where k.tenant_id = expired.tenant_id and k.scope = expired.scope and k.key = expired.key;
+    get diagnostics purged = row_count;
+    return purged;
+end
+$$;
+revoke all on function /*schema*/purge_keys(integer) from public;
+
+insert into /*schema*/migration (version, name) values (9, 'idempotency');
