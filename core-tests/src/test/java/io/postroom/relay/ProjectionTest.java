@@ -3,6 +3,8 @@ package io.postroom.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.Postroom;
+import io.postroom.inbox.Inbox;
+import io.postroom.inbox.Received;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.retry.RetryPolicy;
@@ -390,6 +392,32 @@ class ProjectionTest {
             await(() -> count("applied") == 2 && count("delivery") == 0);
         }
         assertEachAppliedOnce(2);
+    }
+
+    @Test
+    void behindAnInboxOnlyWhatComesForTheFirstTimeTakesEffect() throws Exception {
+        List<Message> messages = Messages.ofManyKeys("k", 20);
+        publish(messages);
+        Inbox inbox = postroom().inbox();
+        try (Connection tx = database.begin()) {
+            // Two came by another way: one as it is here, one that only has the same id.
+            inbox.accept(
+                    tx,
+                    "ledger",
+                    messages.get(3).id(),
+                    Received.of(messages.get(3)).payloadHash());
+            inbox.accept(tx, "ledger", messages.get(4).id(), new byte[32]);
+            tx.commit();
+        }
+        Projection projection = this::apply;
+        try (Relay relay = relay(projection.behind(inbox, "ledger")).build()) {
+            relay.runOnce();
+        }
+        assertEachAppliedOnce(18);
+        assertThat(count("inbox")).isEqualTo(20);
+        assertThat(count("dead_letter where cause = 'rejected' and message_id = '"
+                        + messages.get(4).id() + "' and error like '%with another payload'"))
+                .isEqualTo(1);
     }
 
     private static void awaitDeaf(CountDownLatch latch) {

@@ -1,5 +1,6 @@
 package io.postroom.relay;
 
+import io.postroom.inbox.Inbox;
 import io.postroom.message.Envelope;
 import java.sql.Connection;
 import java.util.List;
@@ -21,4 +22,13 @@ public interface Projection {
 
     /** Applies messages, all of them or none. */
     void apply(Connection tx, List<Envelope> batch) throws Exception;
+
+    /**
+     * This projection behind an inbox: what the consumer has accepted already does not reach it again, wherever it came from. So it can
+     * be replayed, and its messages may come from a broker as well as from the journal. A message that comes again with another payload
+     * is rejected.
+     */
+    default Projection behind(Inbox inbox, String consumer) {
+        return new InboxProjection(this, inbox, consumer);
+    }
 }
