@@ -56,12 +56,12 @@ final class Failing {
         report.figure(SECTION, "beside 100,000 parked messages", Measure.median(parked), "messages/s");
         report.figure(SECTION, "nothing fails, stamped already", Measure.median(stamped), "messages/s");
         report.figure(SECTION, "the backlog of an outage, once it is over", Measure.median(outage), "messages/s");
-        report.ratio(SECTION, "others while 1 % of the keys fail", Measure.median(failing) / Measure.median(none), 0.8);
-        report.ratio(SECTION, "others beside 100,000 parked", Measure.median(parked) / Measure.median(none), 0.9);
+        report.ratio(SECTION, "others while 1 % of the keys fail", Measure.ratio(failing, none), 0.8);
+        report.ratio(SECTION, "others beside 100,000 parked", Measure.ratio(parked, none), 0.9);
         report.ratio(
                 SECTION,
                 "after an outage, against a stamped backlog",
-                Measure.median(outage) / Measure.median(stamped),
+                Measure.ratio(outage, stamped),
                 0.9);
     }
 

@@ -33,11 +33,16 @@ final class Measure {
                 firsts[i] = first.run();
             }
         }
-        double[] ratios = new double[rounds];
-        for (int i = 0; i < rounds; i++) {
+        return new Pair(median(firsts), median(seconds), ratio(firsts, seconds));
+    }
+
+    /** The median of the ratios of rounds that were run side by side. */
+    static double ratio(double[] firsts, double[] seconds) {
+        double[] ratios = new double[firsts.length];
+        for (int i = 0; i < ratios.length; i++) {
             ratios[i] = firsts[i] / seconds[i];
         }
-        return new Pair(median(firsts), median(seconds), median(ratios));
+        return median(ratios);
     }
 
     static double median(double... values) {

@@ -41,6 +41,18 @@
  *   <li>after release: nothing, the lane is free at once.
  * </ol>
  *
+ * <p>A projection's messages are not sent but applied, in batches. One transaction reads the lane's record number (locking nothing),
+ * runs the projection, writes what else is to be recorded, and moves the lane if fence and number are what they were. So a crash
+ * leaves behind
+ *
+ * <ol>
+ *   <li>in the middle of that transaction: nothing of it, once PostgreSQL has noticed; the next relay applies the batch;
+ *   <li>after its commit: all of it. If only the answer was lost, the record number says so and the batch is not applied again.
+ * </ol>
+ *
+ * <p>A projection that hangs over its deadline loses its lane's thread, and with it the right to commit: whichever comes first, its
+ * return or the watch, decides. PostgreSQL ends what it left behind: no statement and no pause of that transaction outlasts the deadline.
+ *
  * <p>What a crash of PostgreSQL leaves behind: committed settles, records and leases. The relay finds its connections broken, keeps
  * its lanes if it can renew them in time, and goes on where it was; claims whose answer it never got it takes back.
  *

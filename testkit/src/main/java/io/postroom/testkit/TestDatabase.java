@@ -107,7 +107,7 @@ public final class TestDatabase implements AutoCloseable {
         config.setJdbcUrl(url);
         config.setMaximumPoolSize(connections);
         config.setMinimumIdle(0);
-        config.setConnectionTimeout(3_000);
+        config.setConnectionTimeout(10_000);
         config.setInitializationFailTimeout(-1);
         return new HikariDataSource(config);
     }
