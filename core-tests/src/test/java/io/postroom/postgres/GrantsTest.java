@@ -46,6 +46,7 @@ class GrantsTest {
             dead_letter        -      siu    s      siu    -
             delivery           -      siud   s      siud   -
             external_call      siu    siu    s      su     -
+            idempotency_key    siud   -      s      sd     -
             inbox              -      s      s      s      s
             inbox_consumer     -      s      s      s      siu
             journal            -      s      s      s      -
@@ -61,6 +62,8 @@ class GrantsTest {
             every partition    -      -      -      -      -
             every sequence     -      -      -      -      -
             accept             -      -      -      -      x
+            attempt_history    -      x      -      x      -
+            claim_key          x      -      -      -      -
             forget_inbox_day   -      x      -      -      -
             has_strays         -      x      x      x      -
             inbox_day          -      -      -      -      -
@@ -69,6 +72,7 @@ class GrantsTest {
             key_hash           -      -      -      -      -
             publish            x      -      -      -      -
             purge_inbox        -      x      -      -      -
+            purge_keys         -      x      -      -      -
             read               -      -      x      x      x
             restamp            -      x      -      -      -
             stamp              -      x      -      -      -
@@ -316,6 +320,7 @@ class GrantsTest {
                         "has_strays",
                         "keep_partitions",
                         "purge_inbox",
+                        "purge_keys",
                         "read",
                         "restamp",
                         "stamp",

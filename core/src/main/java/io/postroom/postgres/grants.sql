@@ -95,6 +95,7 @@ grant select, insert, update on /*schema*/external_call to "/*writer*/", "/*rela
 grant select on /*schema*/external_call to "/*reader*/";
 grant select, update on /*schema*/external_call to "/*operator*/";
 grant insert on /*schema*/audit to "/*writer*/";
+grant execute on function /*schema*/attempt_history(text, bigint) to "/*relay*/", "/*operator*/";
 grant execute on function /*schema*/has_strays() to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant select on /*schema*/message, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";

@@ -6,23 +6,11 @@ insert into /*schema*/dead_letter as open (source, owner, position, key_hash, me
                                            cause, attempts, error_class, error, fingerprint, history, buried_by, origin)
 select 'subscription', :subscription, b.position, m.key_hash, m.message_id, m.tenant_id, m.aggregate_type, m.aggregate_id,
        m.aggregate_version, m.event_type, m.event_version, coalesce(m.patched, m.payload), m.headers, m.occurred_at, m.available_at,
-       b.cause, b.attempts, b.error_class, b.error, b.fingerprint, coalesce(history.attempts, '[]'), :node, m.id
+       b.cause, b.attempts, b.error_class, b.error, b.fingerprint, /*schema*/attempt_history(:subscription, b.position), :node, m.id
 from unnest(:positions::bigint[], :origins::bigint[], :causes::text[], :attempts::integer[], :error_classes::text[],
             :errors::text[], :fingerprints::text[])
     as b (position, origin, cause, attempts, error_class, error, fingerprint)
 join /*schema*/dead_letter as m on m.id = b.origin
-left join lateral (
-    select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'at', a.at, 'seconds', extract(epoch from a.duration), 'node', a.node,
-                                        'outcome', a.outcome, 'errorClass', a.error_class, 'error', a.error, 'fingerprint', a.fingerprint)
-                     order by a.id) as attempts
-    from (
-        select id, attempt, at, duration, node, outcome, error_class, error, fingerprint
-        from /*schema*/attempt
-        where subscription = :subscription and position = b.position and outcome <> 'accepted'
-        order by at desc
-        limit 100
-    ) as a
-) as history on true
 on conflict (source, owner, position) where resolution is null do update
     set cause = excluded.cause, attempts = excluded.attempts, error_class = excluded.error_class, error = excluded.error,
         fingerprint = excluded.fingerprint, history = excluded.history

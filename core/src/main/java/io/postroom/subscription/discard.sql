@@ -8,7 +8,7 @@ insert into /*schema*/dead_letter (source, owner, position, key_hash, message_id
                                    resolution, resolved_at, resolved_by)
 select 'subscription', :name, m.position, m.key_hash, m.id, m.tenant_id, m.aggregate_type, m.aggregate_id, m.aggregate_version,
        m.event_type, m.event_version, m.payload, m.headers, m.occurred_at, m.available_at, 'skipped', m.attempts, 'skipped', :error,
-       :fingerprint, coalesce(history.attempts, '[]'), :actor, m.origin, 'discarded', clock_timestamp(), :actor
+       :fingerprint, /*schema*/attempt_history(:name, m.position), :actor, m.origin, 'discarded', clock_timestamp(), :actor
 from (
     select v.position, v.key_hash, v.attempts, o.id, o.tenant_id, o.aggregate_type, o.aggregate_id, o.aggregate_version, o.event_type,
            o.event_version, o.payload, o.headers, o.occurred_at, o.available_at, null::bigint as origin
@@ -24,16 +24,4 @@ from (
     where v.subscription = :name and v.state <> 'held'
       and (cardinality(:positions::bigint[]) = 0 or v.position = any (:positions::bigint[]))
 ) as m
-left join lateral (
-    select jsonb_agg(jsonb_build_object('attempt', a.attempt, 'at', a.at, 'seconds', extract(epoch from a.duration), 'node', a.node,
-                                        'outcome', a.outcome, 'errorClass', a.error_class, 'error', a.error, 'fingerprint', a.fingerprint)
-                     order by a.id) as attempts
-    from (
-        select id, attempt, at, duration, node, outcome, error_class, error, fingerprint
-        from /*schema*/attempt
-        where subscription = :name and position = m.position and outcome <> 'accepted'
-        order by at desc
-        limit 100
-    ) as a
-) as history on true
 returning id

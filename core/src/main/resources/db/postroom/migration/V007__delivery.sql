@@ -106,6 +106,28 @@ create index attempt_message on /*schema*/attempt (subscription, position, at);
 insert into /*schema*/daily_table (name, has_default, unique_column) values ('attempt', true, 'id');
 select count(*) from /*schema*/keep_partitions();
 
+-- The last hundred attempts at a message that were not accepted, as its dead letter keeps them.
+create function /*schema*/attempt_history(subscription text, "position" bigint)
+    returns jsonb
+    language sql
+    stable
+as
+$$
+    select coalesce(jsonb_agg(jsonb_build_object('attempt', a.attempt, 'at', a.at, 'seconds', extract(epoch from a.duration),
+                                                 'node', a.node, 'outcome', a.outcome, 'errorClass', a.error_class,
+                                                 'error', a.error, 'fingerprint', a.fingerprint)
+                              order by a.id),
+                    '[]')
+    from (
+        select t.id, t.attempt, t.at, t.duration, t.node, t.outcome, t.error_class, t.error, t.fingerprint
+        from /*schema*/attempt as t
+        where t.subscription = $1 and t.position = $2 and t.outcome <> 'accepted'
+        order by t.at desc
+        limit 100
+    ) as a
+$$;
+revoke all on function /*schema*/attempt_history(text, bigint) from public;
+
 -- How far lanes had come, and when: a row a second while they move, fewer as time goes by. Tells when a message was delivered.
 create table /*schema*/settlement (
     subscription text        not null references /*schema*/subscription (name) on delete cascade,
