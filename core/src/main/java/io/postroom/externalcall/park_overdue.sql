@@ -1,10 +1,10 @@
 -- Park calls whose provider may have forgotten the key and that nobody makes just now, oldest first.
 --   :limit int   :reason text
--- Locks: the rows, skipping locked ones. Index: external_call_unknown.
+-- Locks: the rows, skipping locked ones. Index: external_call_unknown; the clock is read once, so that it can bound the scan.
 with overdue as materialized (
     select id
     from /*schema*/external_call
-    where state = 'calling' and window_until <= clock_timestamp() and leased_until <= clock_timestamp()
+    where state = 'calling' and window_until <= (select clock_timestamp()) and leased_until <= (select clock_timestamp())
     order by window_until
     limit :limit
     for update skip locked
