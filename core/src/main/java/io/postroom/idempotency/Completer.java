@@ -2,7 +2,9 @@ package io.postroom.idempotency;
 
 import io.postroom.postgres.Database;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +28,8 @@ public final class Completer implements AutoCloseable {
     private final KeyPolicy policy;
     private final Procedure<?> procedure;
     private final ScheduledExecutorService thread;
+    /** Those of the last round: what fails again and again is said once. */
+    private Set<IdempotencyKey> failing = Set.of();
 
     Completer(
             Idempotency idempotency,
@@ -53,18 +57,20 @@ public final class Completer implements AutoCloseable {
     }
 
     /** One round, on the caller's thread; returns how many keys got their answer. */
-    public int runOnce() {
+    public synchronized int runOnce() {
         List<Request> lapsed = database.run(tx -> table.findLapsed(tx, scope, ROUND_MAX));
+        Set<IdempotencyKey> failed = new HashSet<>();
         int answered = 0;
         for (Request request : lapsed) {
-            if (complete(request)) {
+            if (complete(request, failed)) {
                 answered++;
             }
         }
+        failing = failed;
         return answered;
     }
 
-    private boolean complete(Request request) {
+    private boolean complete(Request request, Set<IdempotencyKey> failed) {
         try {
             boolean answered =
                     idempotency.steps(request, policy, procedure) instanceof Outcome.Executed done && done.stored();
@@ -74,7 +80,10 @@ public final class Completer implements AutoCloseable {
             return answered;
         } catch (Exception e) {
             // Whatever the procedure throws: the others must not wait for it.
-            LOG.warn("could not complete {}: {}; it is tried again", request.key(), String.valueOf(e.getMessage()));
+            if (!failing.contains(request.key())) {
+                LOG.warn("could not complete {}: {}; it is tried again", request.key(), String.valueOf(e.getMessage()));
+            }
+            failed.add(request.key());
             return false;
         }
     }
