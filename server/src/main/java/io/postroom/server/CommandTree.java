@@ -6,6 +6,7 @@ import io.postroom.postgres.SqlState;
 import io.postroom.server.audit.AuditCommand;
 import io.postroom.server.deadletter.DeadLetterCommand;
 import io.postroom.server.dev.DevCommand;
+import io.postroom.server.idempotency.IdempotencyCommand;
 import io.postroom.server.message.MessageCommand;
 import io.postroom.server.relay.RelayCommand;
 import io.postroom.server.schema.SchemaCommand;
@@ -66,6 +67,7 @@ public final class CommandTree {
                 .addSubcommand(new RelayCommand(terminal, options))
                 .addSubcommand(new MessageCommand(terminal, options))
                 .addSubcommand(new DeadLetterCommand(terminal, options))
+                .addSubcommand(new IdempotencyCommand(terminal, options))
                 .addSubcommand(new AuditCommand(terminal, options))
                 .addSubcommand(new WhyCommand(terminal, options))
                 .addSubcommand(new DevCommand(terminal))
