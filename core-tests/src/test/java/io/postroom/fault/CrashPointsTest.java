@@ -37,6 +37,7 @@ class CrashPointsTest {
             "kill committed begin_sending.sql 1",
             "kill after rescue.sql 1",
             "kill committed claim_suspects.sql 1",
+            "kill committed mark_alone.sql 1",
             "kill after accept.sql 1",
             "kill after bury.sql 1",
             "kill after hold.sql 1",

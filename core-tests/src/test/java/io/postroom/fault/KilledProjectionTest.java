@@ -2,8 +2,13 @@ package io.postroom.fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.message.Message;
 import io.postroom.testkit.ChildJvm;
+import io.postroom.testkit.CrashPoint;
+import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +21,20 @@ class KilledProjectionTest {
     private static final int LANES = 4;
     private static final int KILLS = Boolean.getBoolean("postroom.long") ? 40 : 4;
     private static final Duration LEASE = Duration.ofMillis(1_500);
+
+    /** How many messages there are for each relay that dies. */
+    private static final int MESSAGES = 200;
+
+    /** In the transaction that applies a batch, and in the one that applies a message again. */
+    private static final List<String> STEPS = List.of(
+            "kill before enter_lane.sql 2",
+            "kill after enter_lane.sql 2",
+            "kill before advance.sql 2",
+            "kill after advance.sql 2",
+            "kill committed advance.sql 2",
+            "kill after accept.sql 1",
+            "kill committed accept.sql 1");
+
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @Test
@@ -36,11 +55,9 @@ class KilledProjectionTest {
                         Writers.Style.ROLLBACK,
                         Writers.Style.BATCH)) {
             Writers.createAccounts(database.dataSource(), KEYS);
-            database.execute(
-                    "create table ledger (n bigint generated always as identity, id uuid, key text, version bigint, position bigint)",
-                    "create table balance (key text primary key, messages bigint)");
-            relays.add(start(database, 0));
-            relays.add(start(database, 1));
+            createLedger(database);
+            relays.add(start(database, 0, ""));
+            relays.add(start(database, 1, ""));
             writers.start(4);
             for (int kill = 0; kill < KILLS; kill++) {
                 Child victim = relays.get(kill);
@@ -51,7 +68,7 @@ class KilledProjectionTest {
                         () -> lanes(database, victim) > 0
                                 && database.queryLong("select count(*) from ledger") > before + 20);
                 victim.jvm().kill();
-                relays.add(start(database, relays.size()));
+                relays.add(start(database, relays.size(), ""));
             }
             writers.stop();
             long committed = history.acknowledgedCount();
@@ -67,6 +84,47 @@ class KilledProjectionTest {
         } finally {
             relays.forEach(relay -> relay.jvm().close());
         }
+    }
+
+    /** One after the other dies at its step; whoever comes next goes on with what that left behind. */
+    @Test
+    void eachMessageTakesEffectOnceWhereverARelayDies() throws Exception {
+        List<Child> relays = new ArrayList<>();
+        try (TestDatabase database = TestDatabase.create()) {
+            createLedger(database);
+            for (String step : STEPS) {
+                publish(database, Messages.ofManyKeys(step, MESSAGES));
+                Child relay = start(database, relays.size(), step);
+                relays.add(relay);
+                assertThat(relay.jvm().awaitExit(PATIENCE)).as(step).isEqualTo(CrashPoint.EXIT_CODE);
+                relay.jvm().awaitLine(CrashPoint.lineOf(step), PATIENCE);
+            }
+            Child last = start(database, relays.size(), "");
+            relays.add(last);
+            Deadline.await(
+                    "all have taken effect",
+                    PATIENCE,
+                    () -> database.queryLong("select count(*) from ledger") >= (long) MESSAGES * STEPS.size()
+                            && database.queryLong("select count(*) from postroom.delivery") == 0);
+            last.jvm().say("stop");
+            last.jvm().awaitLine("stopped", PATIENCE);
+            assertExact(database, "each step once");
+        } finally {
+            relays.forEach(relay -> relay.jvm().close());
+        }
+    }
+
+    private static void publish(TestDatabase database, List<Message> messages) throws SQLException {
+        try (Connection tx = database.begin()) {
+            database.postroom().outbox().publishAll(tx, messages);
+            tx.commit();
+        }
+    }
+
+    private static void createLedger(TestDatabase database) {
+        database.execute(
+                "create table ledger (n bigint generated always as identity, id uuid, key text, version bigint, position bigint)",
+                "create table balance (key text primary key, messages bigint)");
     }
 
     private static void assertExact(TestDatabase database, String run) {
@@ -99,14 +157,15 @@ class KilledProjectionTest {
         return database.queryLong("select count(*) from postroom.lane where owner = '" + relay.id() + "'");
     }
 
-    private static Child start(TestDatabase database, int number) throws InterruptedException {
+    private static Child start(TestDatabase database, int number, String step) throws InterruptedException {
         ChildJvm jvm = ChildJvm.start(
                 ProjectionMain.class,
                 List.of("-Xmx96m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"),
                 database.url(),
                 "projection-" + number,
                 Integer.toString(LANES),
-                Long.toString(LEASE.toMillis()));
+                Long.toString(LEASE.toMillis()),
+                step);
         String line = jvm.awaitLine(text -> text.startsWith("started "), "its start", PATIENCE);
         return new Child(jvm, UUID.fromString(line.substring("started ".length())));
     }

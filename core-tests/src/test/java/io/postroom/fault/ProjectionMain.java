@@ -6,6 +6,7 @@ import io.postroom.message.Envelope;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
 import io.postroom.retry.RetryPolicy;
+import io.postroom.testkit.CrashingDataSource;
 import io.postroom.testkit.TestDatabase;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -22,7 +23,7 @@ import java.util.Random;
  * A relay with a projection in a process of its own, which a test kills. The projection writes each message into the table
  * {@code ledger} and adds it to its key's balance; now and then it fails after it wrote.
  *
- * <p>Arguments: URL, relay name, lanes, lease in milliseconds. Ends cleanly when told {@code stop}, and at once when its standard
+ * <p>Arguments: URL, relay name, lanes, lease in milliseconds, the step at which to die or an empty text. Ends cleanly when told {@code stop}, and at once when its standard
  * input ends.
  */
 final class ProjectionMain {
@@ -33,7 +34,9 @@ final class ProjectionMain {
 
     public static void main(String[] arguments) throws IOException {
         try (HikariDataSource pool = TestDatabase.pool(arguments[0], 10)) {
-            Relay relay = Postroom.on(pool)
+            CrashingDataSource database = new CrashingDataSource(pool);
+            FaultMain.Step.parse(arguments[4]).arm(database);
+            Relay relay = Postroom.on(database)
                     .relay()
                     .name(arguments[1])
                     .lease(Duration.ofMillis(Long.parseLong(arguments[3])))

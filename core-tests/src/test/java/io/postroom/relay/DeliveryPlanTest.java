@@ -99,13 +99,19 @@ class DeliveryPlanTest {
         return Stream.of(
                 new Case(
                         "claim.sql",
-                        List.of("subscription text", "lane int", "node text", "limit int", "bytes_max bigint"),
-                        List.of("'all'", "1", "'node'", "200", "1000000"),
+                        List.of(
+                                "subscription text",
+                                "lane int",
+                                "node text",
+                                "limit int",
+                                "bytes_max bigint",
+                                "up_to bigint"),
+                        List.of("'all'", "1", "'node'", "200", "1000000", "9000000"),
                         200),
                 new Case(
                         "claim_suspects.sql",
-                        List.of("subscription text", "lane int", "node text"),
-                        List.of("'all'", "1", "'node'"),
+                        List.of("subscription text", "lane int", "node text", "up_to bigint"),
+                        List.of("'all'", "1", "'node'", "9000000"),
                         200),
                 new Case("next_due.sql", lane, List.of("'all'", "1"), 2),
                 new Case("rescue.sql", lane, List.of("'all'", "1"), 10),
@@ -135,13 +141,19 @@ class DeliveryPlanTest {
                         1_000),
                 new Case(
                         "claim.sql",
-                        List.of("subscription text", "lane int", "node text", "limit int", "bytes_max bigint"),
-                        List.of("'all'", "2", "'node'", "200", "1000000"),
+                        List.of(
+                                "subscription text",
+                                "lane int",
+                                "node text",
+                                "limit int",
+                                "bytes_max bigint",
+                                "up_to bigint"),
+                        List.of("'all'", "2", "'node'", "200", "1000000", "9000000"),
                         200),
                 new Case(
                         "claim_suspects.sql",
-                        List.of("subscription text", "lane int", "node text"),
-                        List.of("'all'", "2", "'node'"),
+                        List.of("subscription text", "lane int", "node text", "up_to bigint"),
+                        List.of("'all'", "2", "'node'", "9000000"),
                         256),
                 new Case("next_due.sql", lane, List.of("'all'", "2"), 4),
                 // Those of other lanes of the subscription too, but nothing that is parked.

@@ -127,7 +127,7 @@ class DeliveryTableTest {
         }
 
         private List<DeliveryTable.Row> claim() throws SQLException {
-            return run(tx -> TABLE.claimSuspects(tx, LANE, "node"));
+            return run(tx -> TABLE.claimSuspects(tx, LANE, "node", Long.MAX_VALUE));
         }
     }
 
@@ -138,7 +138,7 @@ class DeliveryTableTest {
         void leavesSuspectsAlone() throws SQLException {
             waiting(1, 8, 1, "-1 hour");
             waiting(11, 13, 0, "-1 hour");
-            List<DeliveryTable.Row> rows = run(tx -> TABLE.claim(tx, LANE, "node", 200, 1_000_000));
+            List<DeliveryTable.Row> rows = run(tx -> TABLE.claim(tx, LANE, "node", Long.MAX_VALUE, 200, 1_000_000));
             assertThat(positions(rows)).containsExactly(11L, 12L, 13L);
             assertThat(rows).noneMatch(DeliveryTable.Row::alone);
         }
@@ -198,7 +198,7 @@ class DeliveryTableTest {
 
         @Test
         void parksWhatWouldOvertakeAClaimThatWasTakenBack() throws SQLException {
-            run(tx -> TABLE.claim(tx, LANE, "node", 2, 1_000_000));
+            run(tx -> TABLE.claim(tx, LANE, "node", Long.MAX_VALUE, 2, 1_000_000));
             Set<Integer> keys = run(tx -> TABLE.unclaim(tx, LANE, List.of()));
             assertThat(keys).containsExactly(1);
             assertThat(parked()).containsExactly(3L, 4L, 5L);

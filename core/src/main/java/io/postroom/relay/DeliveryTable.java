@@ -127,16 +127,17 @@ final class DeliveryTable {
                 .update();
     }
 
-    List<Row> claim(Connection tx, RelayTable.Held lane, String node, int limit, long bytesMax) {
+    List<Row> claim(Connection tx, RelayTable.Held lane, String node, long upTo, int limit, long bytesMax) {
         return of(claim, tx, lane)
                 .set("node", node)
                 .set("limit", limit)
                 .set("bytes_max", bytesMax)
+                .set("up_to", upTo)
                 .list(DeliveryTable::row);
     }
 
-    List<Row> claimSuspects(Connection tx, RelayTable.Held lane, String node) {
-        return of(claimSuspects, tx, lane).set("node", node).list(DeliveryTable::row);
+    List<Row> claimSuspects(Connection tx, RelayTable.Held lane, String node, long upTo) {
+        return of(claimSuspects, tx, lane).set("node", node).set("up_to", upTo).list(DeliveryTable::row);
     }
 
     void markAlone(Connection tx, String subscription, long position) {

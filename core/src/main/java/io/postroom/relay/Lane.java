@@ -46,6 +46,9 @@ final class Lane {
     /** If the messages go to a projection. */
     private final @Nullable Applier applier;
 
+    /** Whether nothing but the position keeps a message from taking effect twice. */
+    private final boolean exact;
+
     private final KeyOrder order;
     private final Deque<Slot> ready = new ArrayDeque<>();
     /** They found the destination unavailable, hold their keys and go first. */
@@ -70,11 +73,12 @@ final class Lane {
         this.subscription = target.subscription();
         this.settings = surroundings.settings();
         this.telemetry = surroundings.telemetry();
-        this.store = new LaneStore(subscription, taken, surroundings);
+        Projection projection = target.receiver().projection();
+        this.exact = projection != null && !(projection instanceof InboxProjection);
+        this.store = new LaneStore(subscription, taken, surroundings, exact);
         this.reader = new LaneReader(subscription, taken, surroundings, store);
         this.claims = new LaneClaims(surroundings, store);
         this.sends = new LaneSends(target.receiver().sink(), signal, surroundings.suspects());
-        Projection projection = target.receiver().projection();
         this.applier = projection == null
                 ? null
                 : new Applier(projection, subscription, store, sends, settings.batchMessages());
@@ -463,6 +467,7 @@ final class Lane {
         }
         LaneRecord record = changes.copy();
         long position = Math.max(store.settled(), window.finishedWith(batch));
+        requirePassed(batch, position);
         try {
             applied(
                     batch,
@@ -473,6 +478,16 @@ final class Lane {
                 takeBack(batch);
             } else {
                 failed(batch.get(0), Failure.of(Failure.thrown(e.getCause())));
+            }
+        }
+    }
+
+    /** A message that takes effect must not be read again, so the position passes it in the same transaction. */
+    private void requirePassed(List<Slot> batch, long position) {
+        for (Slot slot : batch) {
+            if (exact && slot.position() > position) {
+                throw new IllegalStateException("message at position " + slot.position() + " of subscription "
+                        + subscription.name() + " would take effect while its lane stays at " + position);
             }
         }
     }

@@ -37,6 +37,7 @@ final class LaneStore {
     private final RelayTable lanes;
     private final DeliveryTable deliveries;
     private final Telemetry telemetry;
+    private final boolean exact;
     private volatile long settled;
     private long attempted;
     private long marked;
@@ -44,8 +45,10 @@ final class LaneStore {
     private long recorded;
     private @Nullable Sealed sealed;
 
-    LaneStore(Subscription subscription, RelayTable.Taken taken, Lane.Surroundings surroundings) {
+    /** {@code exact}: whether messages take effect in the transactions that move the lane, and must not do so twice. */
+    LaneStore(Subscription subscription, RelayTable.Taken taken, Lane.Surroundings surroundings, boolean exact) {
         this.subscription = subscription;
+        this.exact = exact;
         this.held = new RelayTable.Held(subscription.name(), taken.lane(), taken.fence());
         this.timeline = taken.timeline();
         this.relayId = surroundings.relayId();
@@ -136,13 +139,17 @@ final class LaneStore {
         return database.run(tx -> deliveries.nextDue(tx, held));
     }
 
-    /** Begins attempts of what is due, and of some suspects if that is allowed. */
+    /**
+     * Begins attempts of what is due, and of some suspects if that is allowed. Where messages are to take effect once, none beyond the
+     * lane's position: its delivery would be gone when it is done, and whoever comes next would read it again.
+     */
     List<DeliveryTable.Row> claim(int limit, long bytesMax, boolean suspect) {
         return database.transactPromptly(tx -> {
-            lock(tx);
-            List<DeliveryTable.Row> rows = new ArrayList<>(deliveries.claim(tx, held, node, limit, bytesMax));
+            long position = lock(tx).position();
+            long upTo = exact ? position : Long.MAX_VALUE;
+            List<DeliveryTable.Row> rows = new ArrayList<>(deliveries.claim(tx, held, node, upTo, limit, bytesMax));
             if (suspect) {
-                rows.addAll(deliveries.claimSuspects(tx, held, node));
+                rows.addAll(deliveries.claimSuspects(tx, held, node, upTo));
             }
             return rows;
         });

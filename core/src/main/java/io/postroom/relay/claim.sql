@@ -1,11 +1,12 @@
 -- Begin the next attempt of the deliveries that are due. For a lane that is locked.
---   :subscription text   :lane int   :node text   :limit int   :bytes_max bigint
+--   :subscription text   :lane int   :node text   :limit int   :bytes_max bigint   :up_to bigint, none beyond this position
 -- An attempt is counted now, before it is made. RETURNING has no order; the caller sorts. Index: delivery_due, the primary key.
 -- An array instead of a join: for a join, a plan made while the table was empty may begin with the table.
 with due as materialized (
     select position, due_at, bytes, state
     from /*schema*/delivery
     where subscription = :subscription and lane = :lane and due_at <= clock_timestamp() and crashes = 0
+      and position <= :up_to
     order by due_at, position
     limit :limit
 ),
