@@ -7,6 +7,7 @@ import io.postroom.server.audit.AuditCommand;
 import io.postroom.server.deadletter.DeadLetterCommand;
 import io.postroom.server.dev.DevCommand;
 import io.postroom.server.idempotency.IdempotencyCommand;
+import io.postroom.server.externalcall.ExternalCallCommand;
 import io.postroom.server.message.MessageCommand;
 import io.postroom.server.relay.RelayCommand;
 import io.postroom.server.schema.SchemaCommand;
@@ -68,6 +69,7 @@ public final class CommandTree {
                 .addSubcommand(new MessageCommand(terminal, options))
                 .addSubcommand(new DeadLetterCommand(terminal, options))
                 .addSubcommand(new IdempotencyCommand(terminal, options))
+                .addSubcommand(new ExternalCallCommand(terminal, options))
                 .addSubcommand(new AuditCommand(terminal, options))
                 .addSubcommand(new WhyCommand(terminal, options))
                 .addSubcommand(new DevCommand(terminal))
