@@ -64,6 +64,10 @@ public final class Bench {
         scenarios.put(
                 "projection",
                 (database, postroom) -> new Projecting(server, quick ? 50_000 : 200_000).run(report, quick ? 1 : 5));
+        scenarios.put(
+                "idempotency",
+                (database, postroom) ->
+                        new Idempotent(database, postroom).run(report, quick ? 6 : 20, quick ? 400 : 1_000));
         scenarios.put("wal", this::wal);
         scenarios.put("kafka", (database, postroom) -> KafkaEndToEnd.run(report, database, quick ? 50_000 : 200_000));
         scenarios.put(
