@@ -74,8 +74,10 @@ final class BenchDatabase implements AutoCloseable {
                     loop
                         execute format('create table postroom.%1$I partition of postroom.%2$I for values from (%3$L) to (%4$L)',
                                        part.name || to_char(part.day, '_YYYYMMDD'), part.name, part.day, part.day + 1);
-                        execute format('create unique index on postroom.%I (%I)',
-                                       part.name || to_char(part.day, '_YYYYMMDD'), part.unique_column);
+                        if part.unique_column is not null then
+                            execute format('create unique index on postroom.%I (%I)',
+                                           part.name || to_char(part.day, '_YYYYMMDD'), part.unique_column);
+                        end if;
                     end loop;
                 end
                 $$""");
