@@ -15,6 +15,7 @@ import io.postroom.outbox.Outbox;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.Migrations;
 import io.postroom.postgres.Schema;
+import io.postroom.projection.ReadModels;
 import io.postroom.relay.Relay;
 import io.postroom.subscription.Subscriptions;
 import io.postroom.telemetry.Telemetry;
@@ -90,6 +91,11 @@ public final class Postroom {
     /** Subscriptions as operators see and change them. */
     public Subscriptions subscriptions() {
         return new Subscriptions(database, journal, audit());
+    }
+
+    /** Read models: how fresh they are; their generations as operators rebuild, compare and swap them. */
+    public ReadModels readModels() {
+        return new ReadModels(database, journal, audit(), subscriptions(), telemetry);
     }
 
     /** Calls to others that must take effect once. */

@@ -19,7 +19,7 @@ final class Graveyard implements AutoCloseable {
     /** As if nothing had happened in this database. */
     Graveyard clear() {
         database.execute("""
-                truncate postroom.outbox, postroom.journal, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery,
+                truncate postroom.outbox, postroom.journal, postroom.generation, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery,
                     postroom.circuit, postroom.dead_letter, postroom.redrive, postroom.audit restart identity""", "delete from postroom.tick where position > 0");
         return this;
     }

@@ -46,14 +46,17 @@ class GrantsTest {
             dead_letter        -      siu    s      siu    -
             delivery           -      siud   s      siud   -
             external_call      siu    siu    s      su     -
+            generation         -      siu    s      siud   -
             idempotency_key    siud   -      s      sd     -
             inbox              -      s      s      s      s
             inbox_consumer     -      s      s      s      siu
             journal            -      s      s      s      -
             lane               -      siud   s      siud   -
+            materialized_view  -      siu    s      siud   -
             message            -      s      s      s      s
             migration          -      s      s      s      -
             outbox             i      s      s      s      -
+            read_model         -      siu    s      siu    -
             redrive            -      su     s      siu    -
             relay              -      siud   s      s      -
             settlement         -      sid    s      sd     -
@@ -64,19 +67,26 @@ class GrantsTest {
             accept             -      -      -      -      x
             attempt_history    -      x      -      x      -
             claim_key          x      -      -      -      -
+            compare_tables     -      -      -      x      -
+            drop_schema        -      -      -      x      -
             forget_inbox_day   -      x      -      -      -
+            freshness          x      x      x      x      x
             has_strays         -      x      x      x      -
             inbox_day          -      -      -      -      -
             json_repeats_key   x      -      -      -      -
             keep_partitions    -      x      -      x      -
             key_hash           -      -      -      -      -
+            let_read           -      x      -      -      -
+            make_schema        -      x      -      -      -
             publish            x      -      -      -      -
             purge_inbox        -      x      -      -      -
             purge_keys         -      x      -      -      -
             read               -      -      x      x      x
+            refresh_view       -      x      -      x      -
             restamp            -      x      -      -      -
             stamp              -      x      -      -      -
             stored_bytes       -      -      -      -      -
+            swap_schemas       -      -      -      x      -
             thin_ticks         -      x      -      -      -
             time_ordered_id    x      -      -      -      -
             """;
@@ -317,6 +327,7 @@ class GrantsTest {
                 .containsExactly(
                         "accept",
                         "forget_inbox_day",
+                        "freshness",
                         "has_strays",
                         "keep_partitions",
                         "purge_inbox",

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,7 +50,8 @@ public final class Journal {
     /** What this one is the beginning of; null if it is the whole. */
     private final @Nullable Journal whole;
 
-    private final long last;
+    /** Where it ends for its readers, now. */
+    private final LongSupplier last;
 
     /**
      * The last head heard of, and the snapshot in which nothing more was due. Written in the order in which the database answered,
@@ -71,10 +73,10 @@ public final class Journal {
         this.upcasters = upcasters;
         this.telemetry = telemetry;
         this.whole = null;
-        this.last = Long.MAX_VALUE;
+        this.last = () -> Long.MAX_VALUE;
     }
 
-    private Journal(Journal whole, long last) {
+    private Journal(Journal whole, LongSupplier last) {
         this.database = whole.database;
         this.table = whole.table;
         this.upcasters = whole.upcasters;
@@ -85,6 +87,11 @@ public final class Journal {
 
     /** The same journal for whoever is to read no further than a position: as if it ended there. */
     public Journal endingAt(long last) {
+        return endingAt(() -> last);
+    }
+
+    /** The same where the position may change. Whoever has read beyond one that goes back takes it that the database has gone back. */
+    public Journal endingAt(LongSupplier last) {
         return new Journal(this, last);
     }
 
@@ -148,7 +155,8 @@ public final class Journal {
             return head;
         }
         Head end = whole.head();
-        return end.position() > last ? new Head(last, end.day()) : end;
+        long bound = last.getAsLong();
+        return end.position() > bound ? new Head(bound, end.day()) : end;
     }
 
     /** Asks for the end of the journal. */

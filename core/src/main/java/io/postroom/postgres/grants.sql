@@ -98,6 +98,19 @@ grant insert on /*schema*/audit to "/*writer*/";
 grant execute on function /*schema*/attempt_history(text, bigint) to "/*relay*/", "/*operator*/";
 grant execute on function /*schema*/has_strays() to "/*relay*/", "/*reader*/", "/*operator*/";
 
+-- Read models. A relay that serves them makes schemas, which its login owns; whoever swaps or retires generations must be a member of
+-- that login. Left to you, because it is a right in the whole database:
+--   grant create on database … to "/*relay*/";
+grant select on /*schema*/read_model, /*schema*/generation, /*schema*/materialized_view to "/*relay*/", "/*reader*/", "/*operator*/";
+grant insert, update on /*schema*/read_model, /*schema*/generation, /*schema*/materialized_view to "/*relay*/", "/*operator*/";
+grant delete on /*schema*/generation, /*schema*/materialized_view to "/*operator*/";
+grant execute on function /*schema*/freshness(text) to "/*writer*/", "/*relay*/", "/*reader*/", "/*operator*/", "/*consumer*/";
+grant execute on function /*schema*/make_schema(text), /*schema*/let_read(text, text[]), /*schema*/refresh_view(regclass, boolean)
+    to "/*relay*/";
+grant execute on function /*schema*/swap_schemas(text, text, text), /*schema*/drop_schema(text),
+    /*schema*/compare_tables(text, text, text, text[], integer), /*schema*/refresh_view(regclass, boolean)
+    to "/*operator*/";
+
 grant select on /*schema*/message, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
 grant insert, update on /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
 grant execute on function /*schema*/accept(text, uuid[], bytea[]) to "/*consumer*/";

@@ -11,6 +11,11 @@ import java.util.List;
 /** Passes on what an inbox has not accepted before. Safe for use by many threads if the projection is. */
 record InboxProjection(Projection projection, Inbox inbox, String consumer) implements Projection {
     @Override
+    public boolean isBehindInbox() {
+        return true;
+    }
+
+    @Override
     public void apply(Connection tx, List<Envelope> batch) throws Exception {
         List<Acceptance> answers = inbox.acceptAll(
                 tx,

@@ -39,9 +39,7 @@ final class Lanes {
 
     private final UUID relayId;
     private final Map<String, Relay.Target> targets;
-    /** What there is besides, on behalf of operators: the copies of the targets. Only beats change it. */
-    private volatile Map<String, Served> copies = Map.of();
-
+    private final Guests guests;
     private final Lane.Surroundings surroundings;
     private final Database database;
     private final RelayTable table;
@@ -61,9 +59,10 @@ final class Lanes {
     private volatile boolean awaited;
     private boolean failing;
 
-    Lanes(UUID relayId, Map<String, Relay.Target> targets, Lane.Surroundings surroundings) {
+    Lanes(UUID relayId, Map<String, Relay.Target> targets, Guests guests, Lane.Surroundings surroundings) {
         this.relayId = relayId;
         this.targets = targets;
+        this.guests = guests;
         this.surroundings = surroundings;
         this.database = surroundings.database();
         this.table = surroundings.table();
@@ -74,9 +73,6 @@ final class Lanes {
 
     /** A lane of a subscription. */
     private record Place(String subscription, int lane) {}
-
-    /** A target, and the journal as far as it is delivered to it. */
-    private record Served(Relay.Target target, Lane.Surroundings surroundings, long last) {}
 
     void start() {
         threaded = true;
@@ -101,7 +97,7 @@ final class Lanes {
     synchronized void balance() {
         long asked = System.nanoTime();
         Connection tx = connection();
-        findCopies(tx);
+        findGuests(tx);
         table.announce(tx, relayId, settings.name(), names(), settings.lease());
         Map<Place, Long> settledBefore = new HashMap<>();
         running.forEach((place, run) -> settledBefore.put(place, run.lane().settled()));
@@ -216,7 +212,7 @@ final class Lanes {
     /** A quarter of the shortest deadline: whoever hangs is found soon after it. */
     private long watchNanos() {
         return Math.max(
-                targets.values().stream()
+                allTargets().stream()
                                 .mapToLong(target ->
                                         target.subscription().deadline().toNanos())
                                 .min()
@@ -245,14 +241,24 @@ final class Lanes {
     }
 
     private void take(Connection tx, String subscription, List<Integer> held, int wanted) {
-        Served served = served(subscription);
-        if (served == null) {
+        Relay.Target target = targets.get(subscription);
+        Guests.Served guest = target == null ? guests.served(subscription) : null;
+        if (target == null && guest == null) {
             return;
         }
         long asked = System.nanoTime();
-        for (RelayTable.Taken taken : table.acquire(tx, subscription, relayId, held, wanted, settings.lease())) {
+        List<RelayTable.Taken> all = table.acquire(tx, subscription, relayId, held, wanted, settings.lease());
+        if (guest != null && !all.isEmpty()) {
+            // Whoever says how far it goes does so while no lane is taken: what was asked before may be out of date.
+            findGuests(tx);
+        }
+        for (RelayTable.Taken taken : all) {
             Place place = new Place(subscription, taken.lane());
-            Lane lane = new Lane(served.target(), taken, asked + settings.selfTrustNanos(), served.surroundings());
+            Lane lane = new Lane(
+                    guest == null ? target : guest.target(),
+                    taken,
+                    asked + settings.selfTrustNanos(),
+                    guest == null ? surroundings : guest.surroundings());
             LaneRun run = new LaneRun(lane, settings, lost -> ended(place, lost));
             running.put(place, run);
             telemetry.laneAcquired(subscription, taken.lane(), taken.takeover());
@@ -270,63 +276,23 @@ final class Lanes {
         }
     }
 
-    private @Nullable Served served(String subscription) {
-        Relay.Target target = targets.get(subscription);
-        return target == null ? copies.get(subscription) : new Served(target, surroundings, Long.MAX_VALUE);
-    }
-
     /** All that this relay serves. */
-    private Set<String> names() {
+    Set<String> names() {
         Set<String> names = new LinkedHashSet<>(targets.keySet());
-        names.addAll(copies.keySet());
+        names.addAll(guests.names());
         return names;
     }
 
-    /** A copy goes where its original goes, as long as it is there, and ends at a position. */
-    private void findCopies(Connection tx) {
-        Map<String, Served> found = new HashMap<>();
-        for (RelayTable.Copy copy : table.copies(tx, targets.keySet())) {
-            Relay.Target original = targets.get(copy.original());
-            if (original == null || targets.containsKey(copy.name())) {
-                continue;
-            }
-            Served known = copies.get(copy.name());
-            boolean same = known != null
-                    && known.last() == copy.last()
-                    && known.target().subscription().filter().equals(copy.filter());
-            found.put(copy.name(), same ? known : copyOf(original, copy));
-        }
-        copies = found;
+    private List<Relay.Target> allTargets() {
+        List<Relay.Target> all = new ArrayList<>(targets.values());
+        guests.all().forEach(guest -> all.add(guest.target()));
+        return all;
     }
 
-    private Served copyOf(Relay.Target original, RelayTable.Copy copy) {
-        Subscription like = original.subscription();
-        Subscription subscription = new Subscription(
-                copy.name(),
-                like.lanes(),
-                like.order(),
-                copy.filter(),
-                like.start(),
-                like.retry(),
-                like.onBurial(),
-                like.deadline());
-        Lane.Surroundings bounded = new Lane.Surroundings(
-                relayId,
-                database,
-                surroundings.journal().endingAt(copy.last()),
-                table,
-                surroundings.deliveries(),
-                settings,
-                telemetry,
-                surroundings.suspects());
-        LOG.info(
-                "relay {} serves {}, a copy of {} that ends at position {}",
-                settings.name(),
-                copy.name(),
-                copy.original(),
-                copy.last());
-        return new Served(
-                new Relay.Target(subscription, original.receiver(), original.circuit()), bounded, copy.last());
+    private void findGuests(Connection tx) {
+        if (guests.find(tx)) {
+            wake();
+        }
     }
 
     /** An operator wants another number of lanes, and all of them are free: whichever relay finds that first makes the change. */
@@ -392,16 +358,14 @@ final class Lanes {
     }
 
     private void reportLag(Connection tx) {
-        for (Lag lag : table.lag(tx, targets.keySet())) {
+        for (Lag lag : table.lag(tx, names())) {
             telemetry.lag(lag.subscription(), lag.messages(), lag.age());
         }
     }
 
     /** Lets everybody see which destinations take nothing. */
     private void showCircuits(Connection tx) {
-        List<Relay.Target> all = new ArrayList<>(targets.values());
-        copies.values().forEach(copy -> all.add(copy.target()));
-        for (Relay.Target target : all) {
+        for (Relay.Target target : allTargets()) {
             String name = target.subscription().name();
             Optional<Circuit.View> open = target.circuit().view();
             if (open.isPresent()) {

@@ -31,4 +31,9 @@ public interface Projection {
     default Projection behind(Inbox inbox, String consumer) {
         return new InboxProjection(this, inbox, consumer);
     }
+
+    /** Whether an inbox keeps messages that come again from taking effect again. */
+    default boolean isBehindInbox() {
+        return false;
+    }
 }

@@ -1,7 +1,6 @@
 package io.postroom.relay;
 
 import io.postroom.PostroomException;
-import io.postroom.journal.Head;
 import io.postroom.journal.Journal;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.DatabaseException;
@@ -39,7 +38,7 @@ public final class Relay implements AutoCloseable {
     private final Journal journal;
     private final RelayTable table;
     private final RelaySettings settings;
-    private final Telemetry telemetry;
+    private final List<Roster> rosters;
     private final Lanes lanes;
     private final Stamper stamper;
     private final Listener listener;
@@ -60,7 +59,7 @@ public final class Relay implements AutoCloseable {
         this.journal = builder.journal;
         this.table = new RelayTable(database.schema());
         this.settings = settings;
-        this.telemetry = builder.telemetry;
+        this.rosters = List.copyOf(builder.rosters);
         Lane.Surroundings surroundings = new Lane.Surroundings(
                 id,
                 database,
@@ -68,9 +67,11 @@ public final class Relay implements AutoCloseable {
                 table,
                 new DeliveryTable(database.schema()),
                 settings,
-                telemetry,
+                builder.telemetry,
                 new Suspects());
-        this.lanes = new Lanes(id, targets, surroundings);
+        Guests guests =
+                new Guests(targets, rosters, surroundings, () -> new Circuit(settings.backoff(), this::circuitChanged));
+        this.lanes = new Lanes(id, targets, guests, surroundings);
         this.stamper = new Stamper(journal, settings, this::moved);
         this.listener = new Listener(database, settings, this::heard);
     }
@@ -81,7 +82,7 @@ public final class Relay implements AutoCloseable {
     /** A sink, or a projection: one of them. */
     record Receiver(@Nullable Sink sink, @Nullable Projection projection) {
         String word() {
-            return projection == null ? "sink" : "projection";
+            return projection == null ? "sink" : projection.isBehindInbox() ? "inbox" : "projection";
         }
     }
 
@@ -91,6 +92,7 @@ public final class Relay implements AutoCloseable {
             throw new IllegalStateException("relay " + settings.name() + " was started or closed already");
         }
         subscribe();
+        rosters.forEach(Roster::open);
         started = true;
         try {
             lanes.start();
@@ -103,7 +105,7 @@ public final class Relay implements AutoCloseable {
         stamper.start();
         listener.start();
         forget = journal.onNudge(stamper::expect);
-        LOG.info("relay {} ({}) started, serving {}", settings.name(), id, targets.keySet());
+        LOG.info("relay {} ({}) started, serving {}", settings.name(), id, lanes.names());
     }
 
     /**
@@ -116,6 +118,7 @@ public final class Relay implements AutoCloseable {
             throw new IllegalStateException("relay " + settings.name() + " runs on its own threads");
         }
         subscribe();
+        rosters.forEach(Roster::open);
         lanes.balance();
         journal.stampAll();
         return lanes.deliverAll();
@@ -128,7 +131,7 @@ public final class Relay implements AutoCloseable {
 
     /** How far each of this relay's subscriptions is behind. */
     public List<Lag> lag() {
-        return database.run(tx -> table.lag(tx, targets.keySet()));
+        return database.run(tx -> table.lag(tx, lanes.names()));
     }
 
     /** The relay's own name for itself in the database. */
@@ -195,45 +198,15 @@ public final class Relay implements AutoCloseable {
         if (subscribed) {
             return;
         }
+        Subscriber subscriber = new Subscriber(database.schema(), journal);
         for (Target target : targets.values()) {
-            Subscription subscription = target.subscription();
-            long position = subscription.start().position(journal);
-            if (position > journal.refreshHead().position()) {
-                // Perhaps the message at that position is committed, and only not stamped yet.
-                journal.stampAll();
-            }
-            Head head = journal.refreshHead();
-            if (position > head.position()) {
-                throw new PostroomException(
-                        "subscription.start-beyond-end",
-                        "could not make subscription " + subscription.name() + ": it is to begin after position "
-                                + position + ", the journal ends at " + head.position() + "; begin there or earlier");
-            }
+            long position = subscriber.beginning(target.subscription());
             database.transactPromptly(tx -> {
-                RelayTable.Stored stored = table.subscribe(tx, subscription, position);
-                // Rolls back: a relay that is refused changes nothing.
-                requireSame(stored, subscription);
-                return table.openLanes(tx, subscription.name(), stored.lanes(), position);
+                subscriber.subscribe(tx, target.subscription(), target.receiver(), position);
+                return true;
             });
         }
         subscribed = true;
-    }
-
-    private static void requireSame(RelayTable.Stored stored, Subscription subscription) {
-        if (!stored.ordering().equals(subscription.order().word())) {
-            throw new PostroomException(
-                    "subscription.differs",
-                    "could not serve subscription " + subscription.name() + ": it was made with order "
-                            + stored.ordering() + ", this relay says order "
-                            + subscription.order().word() + "; use the former, or another name");
-        }
-        if (stored.lanes() != subscription.lanes()) {
-            LOG.info(
-                    "subscription {} has {} lanes; the {} this relay says are for when it is first made",
-                    subscription.name(),
-                    stored.lanes(),
-                    subscription.lanes());
-        }
     }
 
     /** Collects a relay; {@link #build} reports every problem at once. */
@@ -243,6 +216,7 @@ public final class Relay implements AutoCloseable {
         private final Telemetry telemetry;
         private final Map<Subscription, Receiver> deliveries = new LinkedHashMap<>();
         private final Set<String> names = new HashSet<>();
+        private final List<Roster> rosters = new ArrayList<>();
         private final List<String> problems = new ArrayList<>();
         private String name = "relay";
         private Duration lease = Duration.ofSeconds(15);
@@ -269,6 +243,12 @@ public final class Relay implements AutoCloseable {
         /** Lets code in this process apply a subscription to this database, in the transactions that move its lanes. */
         public Builder project(Subscription subscription, Projection projection) {
             return receive(subscription, new Receiver(null, projection));
+        }
+
+        /** Serves what a roster names, as long as it does. */
+        public Builder serve(Roster roster) {
+            rosters.add(roster);
+            return this;
         }
 
         private Builder receive(Subscription subscription, Receiver receiver) {
@@ -333,7 +313,9 @@ public final class Relay implements AutoCloseable {
         }
 
         public Relay build() {
-            check(!deliveries.isEmpty(), "there is no subscription; add one with deliver, handle or project");
+            check(
+                    !deliveries.isEmpty() || !rosters.isEmpty(),
+                    "there is no subscription; add one with deliver, handle, project or serve");
             check(!name.isBlank() && name.length() <= 200, "name is '" + name + "', it must be 1 to 200 characters");
             check(
                     within(lease, Duration.ofMillis(100), Duration.ofHours(1)),

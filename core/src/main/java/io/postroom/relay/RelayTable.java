@@ -118,7 +118,7 @@ final class RelayTable {
         }
     }
 
-    Stored subscribe(Connection tx, Subscription subscription, long beganAfter) {
+    Stored subscribe(Connection tx, Subscription subscription, String receiver, long beganAfter) {
         Filter filter = subscription.filter();
         return subscribe
                 .on(tx)
@@ -130,6 +130,7 @@ final class RelayTable {
                 .set("tenants", filter.tenantsOrNull())
                 .set("on_burial", subscription.onBurial().word())
                 .set("retry", subscription.retry().describe())
+                .set("receiver", receiver)
                 .set("began_after", beganAfter)
                 .one(row -> new Stored(row.getInt(1), row.getString(2)));
     }

@@ -43,12 +43,19 @@ final class Drain {
      * @param attempt for the error if that takes too long: {@code replay subscription billing}
      */
     <T> T whileFree(String name, String attempt, Duration patience, Work<T> work) {
+        return whileFree(List.of(name), attempt, patience, work);
+    }
+
+    /** The same for several subscriptions at once. */
+    <T> T whileFree(List<String> names, String attempt, Duration patience, Work<T> work) {
         long began = System.nanoTime();
         long asked = 0;
         boolean isAsked = false;
         try {
             while (true) {
-                List<LaneTable.Leased> leased = database.run(tx -> lanes.leased(tx, name));
+                List<LaneTable.Leased> leased = database.run(tx -> names.stream()
+                        .flatMap(name -> lanes.leased(tx, name).stream())
+                        .toList());
                 Optional<T> done = leased.isEmpty() ? acts.transact(work::run) : Optional.empty();
                 if (done.isPresent()) {
                     return done.get();
@@ -58,7 +65,7 @@ final class Drain {
                     throw stillLeased(attempt, patience, leased);
                 }
                 if (!isAsked || now - asked > ASK_AGAIN_NANOS) {
-                    ask(name);
+                    ask(names);
                     asked = now;
                     isAsked = true;
                 }
@@ -66,23 +73,23 @@ final class Drain {
             }
         } finally {
             if (isAsked) {
-                end(name);
+                end(names);
             }
         }
     }
 
-    private void ask(String name) {
+    private void ask(List<String> names) {
         database.transact(tx -> {
-            subscriptions.askToDrain(tx, name, ASK);
+            names.forEach(name -> subscriptions.askToDrain(tx, name, ASK));
             subscriptions.wake(tx);
             return true;
         });
     }
 
-    private void end(String name) {
+    private void end(List<String> names) {
         try {
             database.transact(tx -> {
-                subscriptions.endDrain(tx, name);
+                names.forEach(name -> subscriptions.endDrain(tx, name));
                 subscriptions.wake(tx);
                 return true;
             });

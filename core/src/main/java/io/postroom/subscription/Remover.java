@@ -32,16 +32,13 @@ final class Remover {
                     acts.table().lockToRemove(tx, name).orElseThrow(() -> acts.unknown(tx, name, attempt));
             lanes.lock(tx, name);
             RemovalPlan plan = plan(tx, name);
+            requireNoGeneration(subscription, attempt);
             requireUnserved(tx, subscription, attempt);
             requireNoCopies(tx, name, attempt);
-            if (withDeliveries) {
-                Fault fault = Fault.of("skipped", "subscription removed by " + act.actor() + ": " + act.reason());
-                deliveries.discard(tx, name, new long[0], act.actor(), fault);
-                deliveries.resolveOpen(tx, name, act.actor());
-            } else {
+            if (!withDeliveries) {
                 requireEmpty(plan, attempt);
             }
-            acts.table().remove(tx, name);
+            discard(tx, name, act);
             acts.record(
                     tx,
                     act,
@@ -55,6 +52,24 @@ final class Remover {
             acts.table().wake(tx);
             return plan;
         });
+    }
+
+    /** Takes a subscription away with all that waits in it. For one that is locked, with its lanes, and that nobody serves. */
+    void discard(Connection tx, String name, Act act) {
+        Fault fault = Fault.of("skipped", "subscription removed by " + act.actor() + ": " + act.reason());
+        deliveries.discard(tx, name, new long[0], act.actor(), fault);
+        deliveries.resolveOpen(tx, name, act.actor());
+        acts.table().remove(tx, name);
+    }
+
+    private static void requireNoGeneration(SubscriptionTable.Locked subscription, String attempt) {
+        if (subscription.readModel() != null) {
+            throw Acts.refused(
+                    "is-generation",
+                    attempt,
+                    "it keeps a generation of read model " + subscription.readModel()
+                            + "; retire that: postroom projection retire " + subscription.readModel());
+        }
     }
 
     private RemovalPlan plan(Connection tx, String name) {

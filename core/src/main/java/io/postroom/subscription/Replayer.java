@@ -63,6 +63,7 @@ final class Replayer {
             Connection tx, SubscriptionTable.Locked subscription, Span span, List<LaneTable.Locked> locked) {
         String name = subscription.name();
         String attempt = attempt(name);
+        requireReplayable(subscription, attempt);
         if (subscription.copyOf() != null) {
             throw Acts.refused(
                     "is-copy",
@@ -127,6 +128,7 @@ final class Replayer {
     }
 
     private static ReplayPlan planCopy(SubscriptionTable.Locked subscription, String copy, Span span, String attempt) {
+        requireReplayable(subscription, attempt);
         if (subscription.copyOf() != null) {
             throw Acts.refused(
                     "is-copy",
@@ -137,6 +139,20 @@ final class Replayer {
                 .mapToObj(lane -> LaneMove.replay(lane, span.upTo(), span.after(), span.upTo()))
                 .toList();
         return new ReplayPlan(copy, span.after(), span.upTo(), moves, List.of());
+    }
+
+    /** A projection would apply again what it has applied: nothing tells it that a message comes for the second time. */
+    private static void requireReplayable(SubscriptionTable.Locked subscription, String attempt) {
+        if (subscription.receiver().equals("projection")) {
+            throw Acts.refused(
+                    "is-projection",
+                    attempt,
+                    "a projection applies its messages, and would apply them twice; "
+                            + (subscription.readModel() == null
+                                    ? "put it behind an inbox, or make it a read model, which can be rebuilt"
+                                    : "rebuild its read model instead: postroom projection rebuild "
+                                            + subscription.readModel()));
+        }
     }
 
     private ReplayPlan counted(String name, ReplayPlan plan) {

@@ -76,7 +76,9 @@ final class SubscriptionTable {
             boolean ordered,
             @Nullable Pause pause,
             @Nullable String copyOf,
-            @Nullable Long catchUpTo) {}
+            @Nullable Long catchUpTo,
+            String receiver,
+            @Nullable String readModel) {}
 
     /** A live relay, and how long its lease lasts. */
     record LiveRelay(String name, Duration lease) {}
@@ -236,7 +238,9 @@ final class SubscriptionTable {
                 row.getString("ordering").equals("key"),
                 pause(row),
                 row.getString("copy_of"),
-                greatest(row.getArray("former_positions")));
+                greatest(row.getArray("former_positions")),
+                row.getString("receiver"),
+                row.getString("read_model"));
     }
 
     private static SubscriptionState state(ResultSet row) throws SQLException {

@@ -4,6 +4,7 @@ import io.postroom.PostroomException;
 import io.postroom.audit.Audit;
 import io.postroom.journal.Journal;
 import io.postroom.postgres.Database;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,13 +38,15 @@ public final class Subscriptions {
     private final Replayer replayer;
     private final Remover remover;
     private final Releaser releaser;
+    private final LaneTable lanes;
+    private final Drain drain;
 
     public Subscriptions(Database database, Journal journal, Audit audit) {
         this.acts = new Acts(database, journal, audit);
         this.table = acts.table();
-        LaneTable lanes = new LaneTable(database.schema());
+        this.lanes = new LaneTable(database.schema());
         DeliveryTable deliveries = new DeliveryTable(database.schema());
-        Drain drain = new Drain(acts, lanes);
+        this.drain = new Drain(acts, lanes);
         this.changes = new LaneChanges(acts, lanes);
         this.skipper = new Skipper(acts, lanes, drain);
         this.replayer = new Replayer(acts, lanes, drain);
@@ -225,5 +229,29 @@ public final class Subscriptions {
      */
     public RemovalPlan remove(String name, boolean withDeliveries, Act act) {
         return remover.remove(name, withDeliveries, act);
+    }
+
+    /**
+     * Runs work, each time in a transaction of its own, until it finds that no relay has a lane of some subscriptions; relays are asked
+     * to give them back meanwhile. For what is built on subscriptions: the work calls {@link #lockFree} and answers with nothing if that
+     * says no.
+     *
+     * @param attempt for the error if it takes too long: {@code retire generation 2 of read model sales}
+     */
+    public <T> T whileFree(
+            List<String> names, String attempt, Duration patience, Function<Connection, Optional<T>> work) {
+        return drain.whileFree(names, attempt, patience, work::apply);
+    }
+
+    /** Locks subscriptions and their lanes for the rest of the transaction; says whether no relay has one of the lanes. */
+    public boolean lockFree(Connection tx, List<String> names) {
+        List<String> inOrder = names.stream().sorted().toList();
+        inOrder.forEach(name -> acts.lock(tx, name, "lock subscription " + name));
+        return inOrder.stream().flatMap(name -> lanes.lock(tx, name).stream()).noneMatch(LaneTable.Locked::leased);
+    }
+
+    /** Takes a subscription away with all that waits in it, in the caller's transaction, which has {@link #lockFree locked} it. */
+    public void discard(Connection tx, String name, Act act) {
+        remover.discard(tx, name, act);
     }
 }

@@ -66,6 +66,9 @@ public interface Telemetry {
     /** Whether messages lie in the outbox's default partition, because nobody made their day's own in time. */
     default void strays(boolean present) {}
 
+    /** The age of the oldest message that a read model has not applied, and how old it may be. */
+    default void readModelAge(String readModel, Duration age, Duration ageMax) {}
+
     /** How far a subscription is behind: messages that wait, and the age of the oldest of them. */
     default void lag(String subscription, long messages, Duration age) {}
 }

@@ -51,7 +51,7 @@ class DeadLetterCommandTest {
     void bury() {
         database.execute(
                 """
-                truncate postroom.outbox, postroom.journal, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery,
+                truncate postroom.outbox, postroom.journal, postroom.generation, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery,
                     postroom.circuit, postroom.dead_letter, postroom.redrive, postroom.audit restart identity""",
                 "delete from postroom.tick where position > 0",
                 "insert into postroom.subscription (name, lanes) values ('billing', 1)",

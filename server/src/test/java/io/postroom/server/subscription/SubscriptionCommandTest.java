@@ -43,7 +43,7 @@ class SubscriptionCommandTest {
     @BeforeEach
     void deliver() {
         database.execute("""
-                truncate postroom.outbox, postroom.journal, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery, postroom.relay,
+                truncate postroom.outbox, postroom.journal, postroom.generation, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery, postroom.relay,
                     postroom.circuit, postroom.attempt, postroom.dead_letter, postroom.redrive, postroom.audit restart identity""", "delete from postroom.tick where position > 0");
         publish(Messages.ofManyKeys("first", 10));
         relayOnce(Subscription.named("billing").lanes(2).build());

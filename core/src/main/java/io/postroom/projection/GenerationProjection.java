@@ -1,0 +1,74 @@
+package io.postroom.projection;
+
+import io.postroom.message.Envelope;
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.SqlState;
+import io.postroom.relay.Outcome;
+import io.postroom.relay.OutcomeException;
+import io.postroom.relay.Projection;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A read model's projection on the tables of one generation: says what plain names mean before each batch, and finds out after it
+ * whether they meant the same all the time. A swap in between turns the batch back; nothing is counted against its messages.
+ */
+final class GenerationProjection implements Projection {
+    private final ReadModel model;
+    private final int number;
+    private final Database database;
+    private final GenerationTable table;
+    /** The last swap of which every session in this database is known to have heard. */
+    private volatile long settledEpoch = -1;
+
+    GenerationProjection(ReadModel model, int number, Database database, GenerationTable table) {
+        this.model = model;
+        this.number = number;
+        this.database = database;
+        this.table = table;
+    }
+
+    @Override
+    public void apply(Connection tx, List<Envelope> batch) throws Exception {
+        GenerationTable.Entered entered =
+                table.enter(tx, model.name(), number).orElseThrow(() -> disturbed("it was retired meanwhile", null));
+        if (!entered.present()) {
+            // Plain names would mean whatever else is on the path.
+            throw new OutcomeException(Outcome.unavailable("schema " + entered.schema() + " of "
+                    + GenerationState.title(model.name(), number) + " is not there"));
+        }
+        if (entered.epoch() != settledEpoch) {
+            table.awaitSwap(tx, model.name());
+            settledEpoch = entered.epoch();
+        }
+        try {
+            model.projection().apply(tx, batch);
+        } catch (Exception e) {
+            // Perhaps it met the other generation's tables. This transaction cannot be asked: it may have failed.
+            throw epochElsewhere(entered.epoch()) == entered.epoch() ? e : disturbed("it was swapped meanwhile", e);
+        }
+        if (table.epoch(tx, model.name()) != entered.epoch()) {
+            throw disturbed("it was swapped meanwhile", null);
+        }
+    }
+
+    private long epochElsewhere(long known) {
+        try {
+            return database.run(tx -> table.epoch(tx, model.name()));
+        } catch (DatabaseException e) {
+            return known;
+        }
+    }
+
+    /** With the state of what may succeed when it is done again. */
+    private SQLException disturbed(String fact, @Nullable Exception cause) {
+        return new SQLException(
+                "could not apply messages to " + GenerationState.title(model.name(), number) + ": " + fact
+                        + "; they are applied again",
+                SqlState.SERIALIZATION_FAILURE,
+                cause);
+    }
+}
