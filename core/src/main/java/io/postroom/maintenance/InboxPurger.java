@@ -21,6 +21,9 @@ final class InboxPurger {
     /** How many go in one statement. */
     private static final int STEP_MAX = 10_000;
 
+    /** Others wait behind whoever waits for a lock, so it is not tried more often than this in one round. */
+    private static final int LOCKED_MAX = 3;
+
     private final Database database;
     private final Sql forgetDay;
     private final Sql purge;
@@ -35,29 +38,35 @@ final class InboxPurger {
     private record Step(LocalDate day, String outcome) {}
 
     void purge() {
+        forgetDays();
+        long purged;
+        do {
+            purged = database.run(tx ->
+                    purge.on(tx).set("kept", KEPT).set("at_most", STEP_MAX).one(row -> row.getLong(1)));
+        } while (purged == STEP_MAX);
+    }
+
+    /** Ends: a day is emptied, then dropped, or passed over. */
+    private void forgetDays() {
+        String schema = database.schema().name();
         LocalDate after = LocalDate.EPOCH;
-        // Ends: a day is emptied, then dropped, or passed over.
-        for (Optional<Step> step = step(after); step.isPresent(); step = step(after)) {
+        int locked = 0;
+        for (Optional<Step> step = step(after); step.isPresent() && locked < LOCKED_MAX; step = step(after)) {
             LocalDate day = step.get().day();
-            String schema = database.schema().name();
             switch (step.get().outcome()) {
                 case "emptied" -> LOG.info("forgot what was accepted of day {} in {}.inbox", day, schema);
                 case "dropped" -> LOG.info("dropped the partition of day {} of {}.inbox", day, schema);
                 case "late" -> after = day;
                 default -> {
                     LOG.info(
-                            "could not forget day {} of {}.inbox: somebody holds a lock; it is tried again in an hour",
+                            "could not forget day {} of {}.inbox: somebody holds a lock; it is tried again",
                             day,
                             schema);
                     after = day;
+                    locked++;
                 }
             }
         }
-        long purged;
-        do {
-            purged = database.run(tx ->
-                    purge.on(tx).set("kept", KEPT).set("at_most", STEP_MAX).one(row -> row.getLong(1)));
-        } while (purged == STEP_MAX);
     }
 
     private Optional<Step> step(LocalDate after) {

@@ -128,8 +128,9 @@ create function /*schema*/accept(consumer text, message_ids uuid[], payload_hash
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
-    -- A new day has no statistics, and the planner would rather read all of it.
+    -- A new day has no statistics: the planner would rather read all of it, or compare everything with everything.
     set enable_seqscan = off
+    set enable_nestloop = off
 as
 $$
 #variable_conflict use_column
@@ -349,8 +350,11 @@ create function /*schema*/read(after bigint, at_most integer default 100)
     stable
     security definer
     set search_path = pg_catalog, pg_temp
+    -- Planned anew each time, for the days in question alone, and with what the planner might choose for want of statistics ruled out.
+    set plan_cache_mode = force_custom_plan
     set enable_seqscan = off
     set enable_bitmapscan = off
+    set enable_nestloop = off
 as
 $$
 #variable_conflict use_column
@@ -358,6 +362,7 @@ declare
     bytes_max constant bigint := 16777216;
     last_position bigint;
     first_day     date;
+    last_day      date;
     positions     bigint[];
     seqs          bigint[];
     days          date[];
@@ -370,13 +375,19 @@ begin
         raise exception 'could not read messages: after is % and at_most is %, the least is 0 and the range 1 to 10000',
             coalesce(after::text, 'null'), coalesce(at_most::text, 'null') using errcode = '22023', detail = 'message.read-invalid';
     end if;
-    select tick.position into strict last_position from /*schema*/tick order by tick.position desc limit 1;
+    select tick.position, tick.day into strict last_position, last_day
+    from /*schema*/tick order by tick.position desc limit 1;
     if after > last_position then
         raise exception 'could not read messages after position %: the journal ends at %; was the database restored or failed over?'
             ' Compare what you have applied with it, then set the offset', after, last_position
             using errcode = '22023', detail = 'message.position-ahead';
     end if;
+    -- Positions grow with the days: those of two ticks enclose what is read.
     select tick.day into first_day from /*schema*/tick where tick.position <= after order by tick.position desc limit 1;
+    if after + at_most < last_position then
+        select tick.day into strict last_day
+        from /*schema*/tick where tick.position >= after + at_most order by tick.position limit 1;
+    end if;
     select array_agg(e.position order by e.position), array_agg(e.seq order by e.position), array_agg(e.outbox_day order by e.position),
            array_agg(e.key_hash order by e.position), min(e.outbox_day), max(e.outbox_day)
     into positions, seqs, days, key_hashes, first_outbox, last_outbox
@@ -385,7 +396,7 @@ begin
         from (
             select entry.position, entry.seq, entry.outbox_day, entry.key_hash, entry.bytes
             from /*schema*/journal as entry
-            where entry.position > after and entry.day >= coalesce(first_day, '-infinity')
+            where entry.position > after and entry.day between coalesce(first_day, '-infinity') and last_day
             order by entry.position
             limit at_most
         ) as j
