@@ -15,6 +15,7 @@ import io.postroom.outbox.Outbox;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.Migrations;
 import io.postroom.postgres.Schema;
+import io.postroom.projection.MaterializedViews;
 import io.postroom.projection.ReadModels;
 import io.postroom.relay.Relay;
 import io.postroom.subscription.Subscriptions;
@@ -96,6 +97,11 @@ public final class Postroom {
     /** Read models: how fresh they are; their generations as operators rebuild, compare and swap them. */
     public ReadModels readModels() {
         return new ReadModels(database, journal, audit(), subscriptions(), telemetry);
+    }
+
+    /** Materialized views that are refreshed every so often, by one process at a time. */
+    public MaterializedViews materializedViews() {
+        return new MaterializedViews(database, audit());
     }
 
     /** Calls to others that must take effect once. */

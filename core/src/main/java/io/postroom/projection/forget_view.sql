@@ -1,0 +1,4 @@
+-- A view is no longer kept. It stays as it is.
+--   :name text
+delete from /*schema*/materialized_view
+where name = :name
