@@ -1,0 +1,336 @@
+package io.postroom.idempotency.http;
+
+import io.postroom.PostroomException;
+import io.postroom.idempotency.Answer;
+import io.postroom.idempotency.CanonicalHash;
+import io.postroom.idempotency.Command;
+import io.postroom.idempotency.Idempotency;
+import io.postroom.idempotency.IdempotencyKey;
+import io.postroom.idempotency.KeyPolicy;
+import io.postroom.idempotency.Outcome;
+import io.postroom.idempotency.Procedure;
+import io.postroom.idempotency.Request;
+import io.postroom.postgres.Database;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The rules of one route whose requests are answered once. An adapter for a server is thin around it.
+ *
+ * <p>A request that is refused here has changed nothing. Safe for use by many threads.
+ */
+public final class KeyedRoute {
+    public static final int REQUEST_BYTES_MAX = 1_048_576;
+
+    /** The draft that the header comes from; a link of your own says more about your API. */
+    public static final URI DOCUMENTATION =
+            URI.create("https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07");
+
+    /** What a replay repeats unless told otherwise. */
+    public static final Set<String> STORED_HEADERS = Set.of(
+            "Content-Type", "Content-Language", "Content-Disposition", "Location", "ETag", "Last-Modified", "Link");
+
+    private static final Set<String> METHODS = Set.of("POST", "PUT", "PATCH", "DELETE");
+    private static final Set<String> NEVER_STORED = Set.of("set-cookie", "set-cookie2");
+
+    private final Database database;
+    private final Idempotency idempotency;
+    private final String scope;
+    private final boolean required;
+    private final Dialect dialect;
+    private final KeyPolicy policy;
+    private final Set<String> methods;
+    private final Set<String> storedHeaders;
+    private final int requestBytesMax;
+    private final URI documentation;
+
+    private KeyedRoute(Builder builder) {
+        this.database = builder.database;
+        this.idempotency = builder.idempotency;
+        this.scope = builder.scope;
+        this.required = builder.required;
+        this.dialect = builder.dialect;
+        this.policy = builder.policy;
+        this.methods = Set.copyOf(builder.methods);
+        this.storedHeaders = Set.copyOf(builder.storedHeaders);
+        this.requestBytesMax = builder.requestBytesMax;
+        this.documentation = builder.documentation;
+    }
+
+    /**
+     * Begins the rules of a route.
+     *
+     * @param scope what is asked for there, such as {@code order.create}; keys of different scopes never meet
+     */
+    public static Builder builder(Database database, Idempotency idempotency, String scope) {
+        return new Builder(database, idempotency, scope);
+    }
+
+    public String scope() {
+        return scope;
+    }
+
+    /** Whether a request with this method is answered once; with others, such as GET, a key is ignored. */
+    public boolean isKeyed(String method) {
+        return methods.contains(method.toUpperCase(Locale.ROOT));
+    }
+
+    /** The headers of an answer that a replay repeats. */
+    public Set<String> storedHeaders() {
+        return storedHeaders;
+    }
+
+    /**
+     * Does a command once, in one transaction with its answer. What it throws is thrown again; then nothing has happened. Where no key is
+     * required and none was sent, it is done in a transaction all the same.
+     */
+    public <E extends Exception> Reply once(KeyedRequest request, Command<E> command) throws E {
+        if (!required && request.keyFields().isEmpty()) {
+            return unkeyed(command);
+        }
+        return answered(request, keyed -> idempotency.once(keyed, policy, command));
+    }
+
+    /**
+     * Does a procedure once, in steps. What it throws is thrown again; whoever asks next goes on after the last step. Without a key there
+     * are no steps: one is required here in any case.
+     */
+    public <E extends Exception> Reply steps(KeyedRequest request, Procedure<E> procedure) throws E {
+        return answered(request, keyed -> idempotency.steps(keyed, policy, procedure));
+    }
+
+    /** Reads a body whole; nothing if it is larger than the route allows, then {@link #tooLarge} is the reply. */
+    public Optional<byte[]> read(InputStream body) throws IOException {
+        byte[] bytes = body.readNBytes(requestBytesMax + 1);
+        return bytes.length > requestBytesMax ? Optional.empty() : Optional.of(bytes);
+    }
+
+    /** The reply to a request whose body is larger than the route allows. */
+    public Reply tooLarge() {
+        return problem(new Problem(
+                413,
+                "Content is too large",
+                "idempotency.request-too-large",
+                "The body is larger than " + requestBytesMax + " bytes; send less."));
+    }
+
+    @FunctionalInterface
+    private interface Making<E extends Exception> {
+        Reply reply() throws E;
+    }
+
+    @FunctionalInterface
+    private interface Doing<E extends Exception> {
+        Outcome with(Request request) throws E;
+    }
+
+    private <E extends Exception> Reply answered(KeyedRequest request, Doing<E> doing) throws E {
+        String key;
+        byte[] hash;
+        try {
+            Optional<String> read = KeyHeader.read(request.keyFields());
+            if (read.isEmpty()) {
+                return missing();
+            }
+            key = read.get();
+            hash = CanonicalHash.ofRequest(
+                    request.method(), request.target(), CanonicalHash.ofBody(request.contentType(), request.body()));
+        } catch (PostroomException e) {
+            return malformed(e);
+        }
+        Request keyed = new Request(new IdempotencyKey(request.tenant(), scope, key), hash);
+        return storable(() -> reply(doing.with(keyed)));
+    }
+
+    /** What cannot be stored was rolled back, and the client is told. */
+    private <E extends Exception> Reply storable(Making<E> making) throws E {
+        try {
+            return making.reply();
+        } catch (PostroomException e) {
+            if (!e.code().equals("idempotency.answer-invalid")) {
+                throw e;
+            }
+            return problem(new Problem(500, "Answer cannot be stored", e.code(), e.getMessage()));
+        }
+    }
+
+    /** Without a key there is still one transaction, and a failure leaves nothing. */
+    private <E extends Exception> Reply unkeyed(Command<E> command) throws E {
+        return storable(() -> {
+            try {
+                return Reply.executed(database.transact(tx -> {
+                    Answer answer = Undone.carried(() -> command.run(tx));
+                    if (answer.isFailure()) {
+                        throw new Undone(answer, null);
+                    }
+                    return answer;
+                }));
+            } catch (Undone e) {
+                return Reply.executed(e.<E>answer());
+            }
+        });
+    }
+
+    private Reply reply(Outcome outcome) {
+        if (outcome instanceof Outcome.Executed executed) {
+            return Reply.executed(executed.given());
+        }
+        if (outcome instanceof Outcome.Replayed replayed) {
+            return Reply.replayed(replayed.given());
+        }
+        if (outcome instanceof Outcome.Running running) {
+            return problem(
+                    new Problem(
+                            dialect.running(),
+                            "A request is outstanding for this Idempotency-Key",
+                            "idempotency.in-progress",
+                            "The first request with this key is not finished; send the same again later."),
+                    Map.of("Retry-After", seconds(running.retryAfter())));
+        }
+        return problem(new Problem(
+                dialect.mismatch(),
+                "Idempotency-Key is already used",
+                "idempotency.key-reused",
+                "This key was used for another request; send a key of its own with each request."));
+    }
+
+    private static String seconds(Duration duration) {
+        return Long.toString(Math.max(1, duration.plusNanos(999_999_999).toSeconds()));
+    }
+
+    private Reply missing() {
+        idempotency.countMissing(scope);
+        return problem(
+                new Problem(
+                        400,
+                        "Idempotency-Key is missing",
+                        "idempotency.key-missing",
+                        "Send a header Idempotency-Key with a new value, such as a UUID, and the same value when you repeat this request."));
+    }
+
+    private Reply malformed(PostroomException e) {
+        boolean body = e.code().startsWith("idempotency.body-");
+        return problem(new Problem(
+                400, body ? "Request body is not valid" : "Idempotency-Key is not valid", e.code(), e.getMessage()));
+    }
+
+    private Reply problem(Problem problem) {
+        return problem(problem, Map.of());
+    }
+
+    private Reply problem(Problem problem, Map<String, String> headers) {
+        return problem.reply(documentation, headers);
+    }
+
+    /** An answer from what a handler has made; headers that are not to be stored are left out. */
+    public Answer answer(int status, Map<String, String> headers, byte[] body) {
+        Map<String, String> stored = new LinkedHashMap<>();
+        headers.forEach((name, value) -> {
+            if (storedHeaders.stream().anyMatch(name::equalsIgnoreCase)) {
+                stored.put(name, value);
+            }
+        });
+        return new Answer(status, stored, body);
+    }
+
+    /** Collects what differs from the defaults. For one thread. */
+    public static final class Builder {
+        private final Database database;
+        private final Idempotency idempotency;
+        private final String scope;
+        private boolean required = true;
+        private Dialect dialect = Dialect.SEEDS;
+        private KeyPolicy policy = KeyPolicy.STANDARD;
+        private Set<String> methods = METHODS;
+        private Set<String> storedHeaders = STORED_HEADERS;
+        private int requestBytesMax = REQUEST_BYTES_MAX;
+        private URI documentation = DOCUMENTATION;
+
+        private Builder(Database database, Idempotency idempotency, String scope) {
+            this.database = Objects.requireNonNull(database, "database");
+            this.idempotency = Objects.requireNonNull(idempotency, "idempotency");
+            this.scope = Objects.requireNonNull(scope, "scope");
+        }
+
+        /** Whether a request without a key is refused; it is unless told otherwise. */
+        public Builder required(boolean required) {
+            this.required = required;
+            return this;
+        }
+
+        /** Which statuses refusals have. */
+        public Builder dialect(Dialect dialect) {
+            this.dialect = dialect;
+            return this;
+        }
+
+        /** Expiry, failures, patience and lease. */
+        public Builder policy(KeyPolicy policy) {
+            this.policy = policy;
+            return this;
+        }
+
+        /** Whose keys count; POST, PUT, PATCH and DELETE unless given. */
+        public Builder methods(String... methods) {
+            this.methods = Set.of(methods);
+            return this;
+        }
+
+        /** Which headers of an answer a replay repeats. */
+        public Builder storedHeaders(String... names) {
+            this.storedHeaders = Set.of(names);
+            return this;
+        }
+
+        /** How large a request's body may be; it is held in memory. */
+        public Builder requestBytesMax(int requestBytesMax) {
+            this.requestBytesMax = requestBytesMax;
+            return this;
+        }
+
+        /** A page that tells clients of this API how to send keys. */
+        public Builder documentation(URI documentation) {
+            this.documentation = documentation;
+            return this;
+        }
+
+        /** Reports every problem at once. */
+        public KeyedRoute build() {
+            List<String> problems = new ArrayList<>();
+            try {
+                IdempotencyKey.of(scope, "any");
+            } catch (PostroomException e) {
+                problems.add(e.getMessage());
+            }
+            if (requestBytesMax < 0 || requestBytesMax == Integer.MAX_VALUE) {
+                problems.add(
+                        "requestBytesMax is " + requestBytesMax + ", the range is 0 to " + (Integer.MAX_VALUE - 1));
+            }
+            Set<String> unknown = new TreeSet<>(methods);
+            unknown.removeAll(METHODS);
+            if (!unknown.isEmpty()) {
+                problems.add("methods are " + methods + ", of which " + unknown + " change nothing; choose among "
+                        + new TreeSet<>(METHODS));
+            }
+            storedHeaders.stream()
+                    .filter(name -> NEVER_STORED.contains(name.toLowerCase(Locale.ROOT)))
+                    .forEach(name -> problems.add("header " + name + " is for one response only and is never stored"));
+            if (!problems.isEmpty()) {
+                throw new PostroomException(
+                        "idempotency.route-invalid", "could not use the route: " + String.join("; ", problems));
+            }
+            return new KeyedRoute(this);
+        }
+    }
+}
