@@ -3,9 +3,9 @@
  *
  * <p>Protocol of a command that only changes this database ({@link io.postroom.idempotency.Idempotency#once}), one transaction:
  * <ol>
- *   <li>{@code claim_key} reads the row. If there is none, it takes an advisory lock on a hash of tenant, scope and key, without
- *       waiting, and reads again, for the former holder of the lock may have committed meanwhile. No lock: another is at it, say so.
- *       An answer that has expired is deleted. Then the command runs.
+ *   <li>{@code claim_key} takes an advisory lock on a hash of tenant, scope and key, without waiting, and then reads the row: the
+ *       former holder of the lock may have committed just now. An answer is given again, lock or not. No answer and no lock: another
+ *       is at it, say so. An answer that has expired is deleted. Then the command runs.
  *   <li>The row is inserted whole, with the answer, and the transaction is committed in the same round trip. The primary key is the
  *       last guard: if it is there after all, everything is rolled back, and what is there is answered.
  * </ol>

@@ -60,6 +60,8 @@ grant execute on function /*schema*/time_ordered_id() to "/*writer*/";
 grant execute on function /*schema*/json_repeats_key(json) to "/*writer*/";
 grant select, insert, update, delete on /*schema*/idempotency_key to "/*writer*/";
 grant execute on function /*schema*/claim_key(text, text, text, bytea) to "/*writer*/";
+grant execute on function /*schema*/key_is_sound(text, text, text, bytea, text, smallint, integer, boolean, integer, boolean)
+    to "/*writer*/", "/*operator*/";
 
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
