@@ -12,8 +12,10 @@ import io.postroom.testkit.TestDatabase;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -67,7 +69,7 @@ class ReadModelTest {
             assertThat(database.queryLong("select count(*) from sales_g2.sale")).isEqualTo(100);
             Sales.publish(database, Sales.orders(50));
             assertThat(relay.runOnce()).as("both are kept").isEqualTo(100);
-            assertThat(Sales.wrong(database)).isEqualTo(java.util.Map.of(1, 0L, 2, 0L));
+            assertThat(Sales.wrong(database)).isEqualTo(Map.of(1, 0L, 2, 0L));
 
             database.execute("insert into sales_g2.customer_total values ('marker', 0, 0)");
             assertThat(models.swap("sales", null, false, ACT)).isEqualTo(new SwapPlan("sales", 1, 2, List.of(), false));
@@ -80,7 +82,7 @@ class ReadModelTest {
             database.execute("delete from sales.customer_total where customer = 'marker'");
             Sales.publish(database, Sales.orders(50));
             relay.runOnce();
-            assertThat(Sales.wrong(database)).isEqualTo(java.util.Map.of(1, 0L, 2, 0L));
+            assertThat(Sales.wrong(database)).isEqualTo(Map.of(1, 0L, 2, 0L));
 
             assertThat(models.rollback("sales", false, ACT)).isEqualTo(new SwapPlan("sales", 2, 1, List.of(), false));
             assertThat(models.rollback("sales", false, ACT).already())
@@ -89,25 +91,25 @@ class ReadModelTest {
             assertThat(models.show("sales").live().orElseThrow().number()).isEqualTo(1);
             Sales.publish(database, Sales.orders(50));
             relay.runOnce();
-            assertThat(Sales.wrong(database)).isEqualTo(java.util.Map.of(1, 0L, 2, 0L));
+            assertThat(Sales.wrong(database)).isEqualTo(Map.of(1, 0L, 2, 0L));
         }
         assertThat(database.queryLong("select count(*) from postroom.audit where action in"
                         + " ('projection rebuild', 'projection swap', 'projection rollback')"))
                 .isEqualTo(3);
     }
 
-    /** The batch's names mean the other generation's tables from the middle of it on. */
+    /** Both generations are in the middle of the same message: from then on its names mean the other's tables. */
     @Test
-    void aBatchThatASwapOvertakesWritesIntoNeitherOfTheOthersTables() throws Exception {
+    void aBatchThatASwapOvertakesWritesNothingIntoTheOthersTables() throws Exception {
         Sales.publish(database, Sales.orders(10));
         AtomicInteger times = new AtomicInteger();
+        CountDownLatch halfway = new CountDownLatch(2);
         CountDownLatch swapped = new CountDownLatch(1);
-        CountDownLatch halfway = new CountDownLatch(1);
         Projection slow = (tx, batch) -> {
             if (batch.stream().anyMatch(each -> each.message().payload().contains("4711"))
-                    && times.incrementAndGet() == 1) {
-                // A statement that fixes what the names mean so far.
+                    && times.incrementAndGet() <= 2) {
                 try (Statement statement = tx.createStatement()) {
+                    // The names are known so far.
                     statement.execute("select count(*) from sale");
                 }
                 halfway.countDown();
@@ -115,8 +117,9 @@ class ReadModelTest {
             }
             Sales.apply(tx, batch);
         };
-        try (Relay relay = relay(
-                Sales.builder().projection(slow).messages(Sales.settings(1)).build())) {
+        ReadModel sales =
+                Sales.builder().projection(slow).messages(Sales.settings(1)).build();
+        try (Relay relay = relay(sales)) {
             relay.start();
             models.rebuild("sales", Point.beginning(), ACT);
             await(() -> at(2, 10));
@@ -126,13 +129,45 @@ class ReadModelTest {
             swapped.countDown();
             await(() -> at(1, 11) && at(2, 11));
         }
-        assertThat(Sales.wrong(database)).isEqualTo(java.util.Map.of(1, 0L, 2, 0L));
-        assertThat(times.get())
-                .as("twice for the one that was overtaken, once for the other")
-                .isEqualTo(3);
+        assertThat(Sales.wrong(database)).isEqualTo(Map.of(1, 0L, 2, 0L));
+        assertThat(times.get()).as("each was done again").isEqualTo(4);
         assertThat(database.queryLong("select count(*) from postroom.attempt"))
                 .as("counted against nobody")
                 .isZero();
+    }
+
+    /** Batches begin and end at every moment of a swap, also between its commit and the moment when sessions hear of it. */
+    @Test
+    void manySwapsUnderTrafficMixNothingUp() throws Exception {
+        Sales.publish(database, Sales.orders(10));
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicInteger published = new AtomicInteger(10);
+        Thread publisher = new Thread(() -> {
+            while (!over.get()) {
+                Sales.publish(database, Sales.orders(3));
+                published.addAndGet(3);
+            }
+        });
+        try (Relay relay = relay(Sales.builder().messages(Sales.settings(4)).build())) {
+            relay.start();
+            models.rebuild("sales", Point.beginning(), ACT);
+            await(() -> at(2, 10));
+            publisher.start();
+            for (int swap = 0; swap < 150; swap++) {
+                models.swap("sales", swap % 2 == 0 ? 2 : 1, true, ACT);
+                LockSupport.parkNanos(3_000_000);
+            }
+            over.set(true);
+            publisher.join();
+            await(() -> at(1, published.get()) && at(2, published.get()));
+        } finally {
+            over.set(true);
+        }
+        assertThat(Sales.wrong(database)).isEqualTo(Map.of(1, 0L, 2, 0L));
+        assertThat(database.queryLong("select count(*) from postroom.attempt"))
+                .as("counted against nobody")
+                .isZero();
+        assertThat(database.queryLong("select epoch from postroom.read_model")).isEqualTo(150);
     }
 
     @Test
@@ -181,7 +216,7 @@ class ReadModelTest {
             Sales.publish(database, Sales.orders(10));
             await(() -> at(1, 10) && at(3, 10));
         }
-        assertThat(Sales.wrong(database)).isEqualTo(java.util.Map.of(1, 0L, 3, 0L));
+        assertThat(Sales.wrong(database)).isEqualTo(Map.of(1, 0L, 3, 0L));
     }
 
     @Test
