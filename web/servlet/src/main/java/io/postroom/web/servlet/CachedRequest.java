@@ -1,7 +1,9 @@
 package io.postroom.web.servlet;
 
+import io.postroom.idempotency.MultipartPart;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
@@ -75,12 +77,22 @@ final class CachedRequest extends HttpServletRequestWrapper {
             if (type != null && type.toLowerCase(Locale.ROOT).startsWith(FORM)) {
                 add(found, new String(body, StandardCharsets.ISO_8859_1));
             }
+            if (isMultipart()) {
+                MultipartPart.read(getContentType(), body).forEach(part -> addField(found, part));
+            }
             Map<String, String[]> all = new LinkedHashMap<>();
             found.forEach((name, values) -> all.put(name, values.toArray(String[]::new)));
             known = Collections.unmodifiableMap(all);
             parameters = known;
         }
         return known;
+    }
+
+    private static void addField(Map<String, List<String>> found, MultipartPart part) {
+        String text = part.text();
+        if (text != null) {
+            found.computeIfAbsent(part.name(), ignored -> new ArrayList<>()).add(text);
+        }
     }
 
     private void add(Map<String, List<String>> found, @Nullable String text) {
@@ -113,13 +125,26 @@ final class CachedRequest extends HttpServletRequestWrapper {
     }
 
     @Override
-    public Collection<Part> getParts() {
-        throw new IllegalStateException("the parts of a form are not read behind an IdempotencyFilter; read the body");
+    public Collection<Part> getParts() throws ServletException {
+        if (!isMultipart()) {
+            throw new ServletException("the body is no form with parts, its type is " + getContentType());
+        }
+        return MultipartPart.read(getContentType(), body).stream()
+                .<Part>map(CachedPart::new)
+                .toList();
     }
 
     @Override
-    public Part getPart(String name) {
-        throw new IllegalStateException("the parts of a form are not read behind an IdempotencyFilter; read the body");
+    public @Nullable Part getPart(String name) throws ServletException {
+        return getParts().stream()
+                .filter(part -> part.getName().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private boolean isMultipart() {
+        String type = getContentType();
+        return type != null && type.toLowerCase(Locale.ROOT).startsWith("multipart/");
     }
 
     /** The answer is committed when the servlet returns: there is no later. */

@@ -1,0 +1,143 @@
+package io.postroom.web.javalin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.javalin.Javalin;
+import io.javalin.http.BadRequestResponse;
+import io.postroom.Postroom;
+import io.postroom.idempotency.http.KeyedRoute;
+import io.postroom.testkit.FakeProvider;
+import io.postroom.testkit.TestDatabase;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What Javalin's handlers do besides returning bytes. */
+class IdempotentTest {
+    private static final AtomicInteger RUNS = new AtomicInteger();
+
+    private static TestDatabase database;
+    private static FakeProvider provider;
+    private static Javalin server;
+    private static int keys;
+
+    @BeforeAll
+    static void start() {
+        database = TestDatabase.create();
+        provider = FakeProvider.start();
+        server = Javalin.create(config -> {
+                    config.routes.post("/json", Idempotent.once(route("json"), context -> "", (context, tx) -> {
+                        RUNS.incrementAndGet();
+                        context.status(201)
+                                .contentType("application/json")
+                                .result("{\"run\":" + RUNS.get() + ",\"said\":\"" + context.formParams("a") + "\"}");
+                    }));
+                    config.routes.post("/empty", Idempotent.once(route("empty"), context -> "", (context, tx) -> {
+                        RUNS.incrementAndGet();
+                        context.status(204);
+                    }));
+                    config.routes.post("/refuse", Idempotent.once(route("refuse"), context -> "", (context, tx) -> {
+                        RUNS.incrementAndGet();
+                        throw new BadRequestResponse("not like this");
+                    }));
+                    config.routes.post("/charge", Idempotent.steps(route("charge"), context -> "", (context, steps) -> {
+                        String order = steps.step("reserve", tx -> "order-" + keys);
+                        FakeProvider.charge(provider.url(), "charge:" + order + ":r1", "{}");
+                        if (!steps.isResumed()) {
+                            throw new IllegalStateException("out of luck");
+                        }
+                        context.status(201).result(steps.step("note", tx -> "paid " + order));
+                    }));
+                    config.routes.get(
+                            "/misplaced", Idempotent.once(route("misplaced"), context -> "", (context, tx) -> {}));
+                })
+                .start("127.0.0.1", 0);
+    }
+
+    private static KeyedRoute route(String scope) {
+        Postroom postroom = database.postroom();
+        return KeyedRoute.builder(postroom.database(), postroom.idempotency(), scope)
+                .build();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.stop();
+        provider.close();
+        database.close();
+    }
+
+    private static HttpResponse<String> send(String method, String path, String key, String type, String body)
+            throws Exception {
+        return HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+                                .header("Idempotency-Key", key)
+                                .header("Content-Type", type)
+                                .method(method, HttpRequest.BodyPublishers.ofString(body))
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+    }
+
+    @Test
+    void jsonIsRepeatedAndAFormIsRead() throws Exception {
+        String key = "key-" + ++keys;
+        String form = "application/x-www-form-urlencoded";
+        HttpResponse<String> first = send("POST", "/json", key, form, "a=1&a=2");
+        HttpResponse<String> again = send("POST", "/json", key, form, "a=1&a=2");
+        assertThat(first.statusCode()).isEqualTo(201);
+        assertThat(first.body()).contains("[1, 2]");
+        assertThat(again.body()).isEqualTo(first.body());
+        assertThat(again.headers().firstValue("Content-Type"))
+                .isEqualTo(first.headers().firstValue("Content-Type"));
+        assertThat(again.headers().firstValue("Idempotent-Replayed")).contains("true");
+    }
+
+    @Test
+    void nothingIsRepeatedToo() throws Exception {
+        String key = "key-" + ++keys;
+        int before = RUNS.get();
+        for (int i = 0; i < 2; i++) {
+            HttpResponse<String> response = send("POST", "/empty", key, "text/plain", "");
+            assertThat(response.statusCode()).isEqualTo(204);
+            assertThat(response.body()).isEmpty();
+        }
+        assertThat(RUNS.get() - before).isEqualTo(1);
+    }
+
+    @Test
+    void whatIsThrownGoesToJavalinAndIsTriedAgain() throws Exception {
+        String key = "key-" + ++keys;
+        int before = RUNS.get();
+        for (int i = 0; i < 2; i++) {
+            HttpResponse<String> response = send("POST", "/refuse", key, "text/plain", "");
+            assertThat(response.statusCode()).isEqualTo(400);
+            assertThat(response.body()).contains("not like this");
+        }
+        assertThat(RUNS.get() - before).isEqualTo(2);
+    }
+
+    @Test
+    void whatFailsBetweenStepsGoesOnAndChargesOnce() throws Exception {
+        String key = "key-" + ++keys;
+        assertThat(send("POST", "/charge", key, "application/json", "{}").statusCode())
+                .isEqualTo(500);
+        HttpResponse<String> second = send("POST", "/charge", key, "application/json", "{}");
+        assertThat(second.statusCode()).isEqualTo(201);
+        HttpResponse<String> third = send("POST", "/charge", key, "application/json", "{}");
+        assertThat(third.headers().firstValue("Idempotent-Replayed")).contains("true");
+        assertThat(third.body()).isEqualTo(second.body()).startsWith("paid order-");
+        assertThat(provider.charges()).isEqualTo(1);
+    }
+
+    @Test
+    void aHandlerOfTheWrongMethodIsRefused() throws Exception {
+        assertThat(send("GET", "/misplaced", "k", "text/plain", "").statusCode())
+                .isEqualTo(500);
+    }
+}

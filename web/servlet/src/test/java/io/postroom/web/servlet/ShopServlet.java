@@ -1,0 +1,39 @@
+package io.postroom.web.servlet;
+
+import io.postroom.testkit.KeyedShop;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.sql.SQLException;
+
+/** Lets the shop answer. */
+final class ShopServlet extends HttpServlet {
+    private static final long serialVersionUID = 1L;
+
+    private final transient KeyedShop shop;
+
+    ShopServlet(KeyedShop shop) {
+        this.shop = shop;
+    }
+
+    @Override
+    protected void service(HttpServletRequest request, HttpServletResponse response)
+            throws ServletException, IOException {
+        if (request.getMethod().equals("GET") || request.getMethod().equals("HEAD")) {
+            shop.read();
+            return;
+        }
+        try {
+            KeyedShop.Made made = shop.handle(
+                    IdempotentRequest.tx(request), request.getInputStream().readAllBytes());
+            response.setStatus(made.status());
+            made.headers().forEach(response::setHeader);
+            response.getOutputStream().write(made.body());
+            response.flushBuffer();
+        } catch (SQLException | InterruptedException e) {
+            throw new ServletException(e);
+        }
+    }
+}
