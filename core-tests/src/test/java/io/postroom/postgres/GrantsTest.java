@@ -76,7 +76,6 @@ class GrantsTest {
             json_repeats_key   x      -      -      -      -
             keep_partitions    -      x      -      x      -
             key_hash           -      -      -      -      -
-            key_is_sound       x      -      -      x      -
             let_read           -      x      -      -      -
             make_schema        -      x      -      -      -
             publish            x      -      -      -      -

@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key as operators see it; nothing of the answer but its status and size.
+ * A key as operators see it; nothing of the answer but its status.
  *
  * @param hash of the request, as hexadecimal digits
  * @param leased whether somebody who is alive goes on with its steps
@@ -16,7 +16,6 @@ public record KeyDetails(
         String hash,
         KeyState state,
         @Nullable Integer status,
-        @Nullable Integer responseBytes,
         Instant createdAt,
         @Nullable Instant completedAt,
         Instant expiresAt,

@@ -67,7 +67,6 @@ final class KeyListTable {
                 HexFormat.of().formatHex(row.getBytes("request_hash")),
                 KeyState.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
                 row.getObject("status_code", Integer.class),
-                row.getObject("response_bytes", Integer.class),
                 Objects.requireNonNull(instant(row, "created_at")),
                 instant(row, "completed_at"),
                 Objects.requireNonNull(instant(row, "expires_at")),

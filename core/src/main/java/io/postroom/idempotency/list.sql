@@ -1,8 +1,8 @@
 -- A page of keys as operators see them, in the order of tenant, scope and key. Answers and what steps left are not read.
 --   :tenant text?   :scope text?   :state text?   :after_tenant text?   :after_scope text?   :after_key text?, the last of the page before
 --   :limit int
--- Index: idempotency_key_running or idempotency_key_failed for these, else idempotency_key_pkey.
-select tenant_id, scope, key, request_hash, state, status_code, response_bytes, created_at, completed_at, expires_at, leased_until,
+-- Index: idempotency_key_notable for running and failed ones, else idempotency_key_pkey.
+select tenant_id, scope, key, request_hash, state, status_code, created_at, completed_at, expires_at, leased_until,
        coalesce(leased_until > clock_timestamp(), false) as leased, fence, recovery_point, step
 from /*schema*/idempotency_key
 where (:tenant::text is null or tenant_id = :tenant::text)

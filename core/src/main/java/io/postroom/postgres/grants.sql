@@ -60,8 +60,6 @@ grant execute on function /*schema*/time_ordered_id() to "/*writer*/";
 grant execute on function /*schema*/json_repeats_key(json) to "/*writer*/";
 grant select, insert, update, delete on /*schema*/idempotency_key to "/*writer*/";
 grant execute on function /*schema*/claim_key(text, text, text, bytea) to "/*writer*/";
-grant execute on function /*schema*/key_is_sound(text, text, text, bytea, text, smallint, integer, boolean, integer, boolean)
-    to "/*writer*/", "/*operator*/";
 
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
@@ -86,7 +84,7 @@ grant insert, update on /*schema*/dead_letter to "/*operator*/";
 grant insert, update on /*schema*/redrive to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
 -- Neither answers nor what steps left for later.
-grant select (tenant_id, scope, key, request_hash, state, status_code, response_bytes, headers, created_at, completed_at, expires_at,
+grant select (tenant_id, scope, key, request_hash, state, status_code, headers, created_at, completed_at, expires_at,
               leased_until, fence, recovery_point, step)
     on /*schema*/idempotency_key to "/*reader*/", "/*operator*/";
 grant update (fence, leased_until), delete on /*schema*/idempotency_key to "/*operator*/";

@@ -1,42 +1,5 @@
 -- What a request was answered, by the key that its client chose: asked again, the same is answered and nothing is done again.
 
--- The rules of a key's row, in a function: PostgreSQL reads the text of a check anew for every insert, and that of these rules as ten
--- checks took longer than the rest of the insert.
-create function /*schema*/key_is_sound(
-    tenant_id text,
-    scope text,
-    key text,
-    request_hash bytea,
-    state text,
-    status_code smallint,
-    -- How many of status, response and time of completion are there: none or all.
-    answered integer,
-    leased boolean,
-    recovery_point integer,
-    stepped boolean
-)
-    returns boolean
-    language plpgsql
-    immutable
-    parallel safe
-as
-$$
-begin
-    return (length(tenant_id) <= 200
-            and length(scope) <= 100 and scope ~ '^[a-z][a-z0-9_.-]*$'
-            and length(key) <= 255 and key ~ '^[\x20-\x7e]+$'
-            and octet_length(request_hash) = 32
-            and recovery_point >= 0 and (recovery_point > 0) = stepped
-            and case state
-                when 'running' then leased and answered = 0
-                when 'completed' then not leased and answered = 3 and status_code between 200 and 399
-                when 'failed' then not leased and answered = 3 and status_code between 400 and 599
-                else false
-            end) is true;
-end
-$$;
-revoke all on function /*schema*/key_is_sound(text, text, text, bytea, text, smallint, integer, boolean, integer, boolean) from public;
-
 create table /*schema*/idempotency_key (
     -- Empty where there are no tenants. First: no tenant ever meets the keys of another.
     tenant_id      text        not null,
@@ -52,7 +15,6 @@ create table /*schema*/idempotency_key (
     status_code    smallint,
     -- The bytes that were answered: as jsonb they would come back in another order.
     response       bytea,
-    response_bytes integer     generated always as (octet_length(response)) stored,
     headers        json,
     created_at     timestamptz not null default clock_timestamp(),
     completed_at   timestamptz,
@@ -67,13 +29,18 @@ create table /*schema*/idempotency_key (
     step           text,
     recovery       json,
     primary key (tenant_id, scope, key),
-    constraint idempotency_key_sound check (/*schema*/key_is_sound(tenant_id, scope, key, request_hash, state, status_code,
-        num_nonnulls(status_code, response, completed_at), leased_until is not null, recovery_point, step is not null))
+    -- Few and short: PostgreSQL reads the text of each check anew for every insert.
+    constraint idempotency_key_form check (length(tenant_id) <= 200 and length(scope) <= 100 and scope ~ '^[a-z][a-z0-9_.-]*$'
+        and length(key) <= 255 and key ~ '^[\x20-\x7e]+$' and octet_length(request_hash) = 32),
+    constraint idempotency_key_state check (
+        state = case when status_code is null then 'running' when status_code < 400 then 'completed' else 'failed' end
+        and status_code between 200 and 599 and num_nonnulls(status_code, response, completed_at) in (0, 3)
+        and (status_code is null) = (leased_until is not null)
+        and (recovery_point = 0) = (step is null))
 );
-create index idempotency_key_expires on /*schema*/idempotency_key (expires_at) where state <> 'running';
+create index idempotency_key_expires on /*schema*/idempotency_key (expires_at);
 -- The few that operators look for, and that somebody must go on with. Without the lease, so that renewing one changes no index.
-create index idempotency_key_running on /*schema*/idempotency_key (tenant_id, scope, key) where state = 'running';
-create index idempotency_key_failed on /*schema*/idempotency_key (tenant_id, scope, key) where state = 'failed';
+create index idempotency_key_notable on /*schema*/idempotency_key (state, tenant_id, scope, key) where state <> 'completed';
 
 -- What is known about a key; if nothing is, the right to do its command until the end of this transaction. Nobody waits.
 -- Answers with state:
@@ -103,7 +70,6 @@ create function /*schema*/claim_key(
     language plpgsql
     -- A plan is kept as long as its session: one that was made when the table was small must not read all of it later.
     set enable_seqscan = off
-    set enable_bitmapscan = off
 as
 $$
 declare

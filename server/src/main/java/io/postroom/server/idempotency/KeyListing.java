@@ -31,7 +31,6 @@ final class KeyListing {
                 "key",
                 "state",
                 "status",
-                "responseBytes",
                 "requestHash",
                 "createdAt",
                 "completedAt",
@@ -47,7 +46,6 @@ final class KeyListing {
                 each.key().key(),
                 each.state(),
                 each.status(),
-                each.responseBytes(),
                 each.hash(),
                 each.createdAt(),
                 each.completedAt(),
@@ -68,7 +66,6 @@ final class KeyListing {
                 .row("key", key.key().key())
                 .row("state", key.state())
                 .row("status", key.status())
-                .row("response bytes", key.responseBytes())
                 .row("request hash", key.hash())
                 .row("created at", key.createdAt())
                 .row("completed at", key.completedAt())
