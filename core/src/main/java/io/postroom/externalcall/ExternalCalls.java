@@ -90,8 +90,9 @@ public final class ExternalCalls {
      */
     public <E extends Exception> ExternalCall perform(
             ExternalOperation operation, byte[] requestHash, Provider<E> provider) throws E {
-        if (!(begin(operation, requestHash) instanceof Turn.Yours yours)) {
-            return get(operation.key());
+        Turn turn = begin(operation, requestHash);
+        if (!(turn instanceof Turn.Yours yours)) {
+            return turn.call();
         }
         ProviderAnswer answer;
         try {
