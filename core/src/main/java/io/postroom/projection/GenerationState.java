@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param end of the journal
  * @param age of the oldest message that no lane has come to yet
  * @param rate positions per second of the slowest lane during the last minute; zero if it did not move
- * @param deliveries messages that wait or are parked, counted up to a limit
+ * @param deliveries messages that wait, without those parked behind them, counted up to a limit
  * @param deadLetters messages that were given up and not dealt with, counted up to a limit
  * @param replaced the generation that was live before this one
  * @param error why it could not be made

@@ -1,7 +1,7 @@
 -- Generations with how far they are, how fast they go, and what of theirs waits or was given up.
 --   :name text?, of one read model only   :count_max int, deliveries and dead letters are counted no further
 -- The rate is that of the slowest lane, from what it settled during the last minute: a row a second. Index: the primary keys,
--- dead_letter_open.
+-- delivery_head, dead_letter_open. What is parked behind another message of its key is not counted.
 select g.read_model, g.number, g.version, g.state, g.schema_name, g.subscription, g.began_after, g.replaced, g.asked_at, g.made_at,
        g.live_at, g.error, case when g.hold_until > clock_timestamp() then g.hold_at end as hold_at,
        coalesce(slowest.position, g.began_after) as position, head.position as end_position,
@@ -12,7 +12,7 @@ select g.read_model, g.number, g.version, g.state, g.schema_name, g.subscription
            from (
                select
                from /*schema*/delivery as v
-               where v.subscription = g.subscription and v.state <> 'scheduled'
+               where v.subscription = g.subscription and v.state in ('waiting', 'sending', 'held', 'unreadable')
                limit :count_max
            ) as open
        ) as deliveries,

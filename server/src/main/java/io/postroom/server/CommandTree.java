@@ -6,9 +6,11 @@ import io.postroom.postgres.SqlState;
 import io.postroom.server.audit.AuditCommand;
 import io.postroom.server.deadletter.DeadLetterCommand;
 import io.postroom.server.dev.DevCommand;
-import io.postroom.server.idempotency.IdempotencyCommand;
 import io.postroom.server.externalcall.ExternalCallCommand;
+import io.postroom.server.idempotency.IdempotencyCommand;
 import io.postroom.server.message.MessageCommand;
+import io.postroom.server.projection.ProjectionCommand;
+import io.postroom.server.projection.ViewCommand;
 import io.postroom.server.relay.RelayCommand;
 import io.postroom.server.schema.SchemaCommand;
 import io.postroom.server.subscription.LaneCommand;
@@ -65,11 +67,13 @@ public final class CommandTree {
                 .addSubcommand(new TailCommand(terminal, options))
                 .addSubcommand(new SubscriptionCommand(terminal, options))
                 .addSubcommand(new LaneCommand(terminal, options))
+                .addSubcommand(new ProjectionCommand(terminal, options))
+                .addSubcommand(new ViewCommand(terminal, options))
                 .addSubcommand(new RelayCommand(terminal, options))
                 .addSubcommand(new MessageCommand(terminal, options))
                 .addSubcommand(new DeadLetterCommand(terminal, options))
-                .addSubcommand(new IdempotencyCommand(terminal, options))
                 .addSubcommand(new ExternalCallCommand(terminal, options))
+                .addSubcommand(new IdempotencyCommand(terminal, options))
                 .addSubcommand(new AuditCommand(terminal, options))
                 .addSubcommand(new WhyCommand(terminal, options))
                 .addSubcommand(new DevCommand(terminal))

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Who answers for an act on a subscription. */
-final class OperatorOptions {
+public final class OperatorOptions {
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why; required, kept in the audit.")
     private @Nullable String reason;
 
@@ -17,11 +17,11 @@ final class OperatorOptions {
             description = "Who; kept in the audit. The user of the operating system unless given.")
     private @Nullable String actor;
 
-    boolean isGiven() {
+    public boolean isGiven() {
         return reason != null || actor != null;
     }
 
-    Act act() {
+    public Act act() {
         if (reason == null) {
             throw new CommandException(
                     ExitCode.USAGE, "--reason is missing; say why, for those who read the audit later");

@@ -7,10 +7,10 @@ import io.postroom.subscription.Point;
 import java.time.Instant;
 
 /** A place in the journal, as people write it: beginning, now, a position, or a time. */
-final class PointWord {
+public final class PointWord {
     private PointWord() {}
 
-    static Point parse(String option, String text) {
+    public static Point parse(String option, String text) {
         String word = text.strip();
         try {
             if (word.equals("beginning")) {

@@ -1,0 +1,452 @@
+package io.postroom.projection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.postroom.message.Message;
+import io.postroom.relay.OnBurial;
+import io.postroom.relay.Outcome;
+import io.postroom.relay.OutcomeException;
+import io.postroom.relay.Projection;
+import io.postroom.relay.Relay;
+import io.postroom.relay.Subscription;
+import io.postroom.subscription.Act;
+import io.postroom.subscription.Point;
+import io.postroom.subscription.ReplayRequest;
+import io.postroom.testkit.TestDatabase;
+import java.sql.PreparedStatement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** How generations are made, held, refused, and kept apart by version. */
+class GenerationsTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Act ACT = new Act("tester", "to see what happens");
+
+    private TestDatabase database;
+    private ReadModels models;
+
+    @BeforeEach
+    void create() {
+        database = TestDatabase.create();
+        models = database.postroom().readModels();
+    }
+
+    @AfterEach
+    void drop() {
+        database.close();
+    }
+
+    @Nested
+    class Making {
+        @Test
+        void manyRelaysThatStartAtOnceMakeOne() throws Exception {
+            ExecutorService nodes = Executors.newFixedThreadPool(6);
+            try {
+                List<Callable<Boolean>> starts = IntStream.range(0, 6)
+                        .<Callable<Boolean>>mapToObj(node -> () -> {
+                            try (Relay relay = relay(Sales.model())) {
+                                relay.start();
+                                return true;
+                            }
+                        })
+                        .toList();
+                for (Future<Boolean> each : nodes.invokeAll(starts)) {
+                    assertThat(each.get(20, TimeUnit.SECONDS)).isTrue();
+                }
+            } finally {
+                nodes.shutdownNow();
+            }
+            assertThat(count("postroom.generation")).isEqualTo(1);
+            assertThat(count("postroom.lane")).isEqualTo(2);
+        }
+
+        @Test
+        void tablesThatCannotBeMadeLeaveNothingBehind() {
+            assertThatThrownBy(() -> once(Sales.builder()
+                            .tables("create table x (y nonsense)")
+                            .build()))
+                    .hasMessageContaining(
+                            "could not make generation 1 of read model sales: PostgreSQL said about its tables:")
+                    .hasMessageContaining("nonsense");
+            assertThatThrownBy(() -> once(Sales.builder()
+                            .tables("create table public.x (y int)")
+                            .build()))
+                    .hasMessageContaining("its SQL made no table in schema sales; use names without a schema");
+            assertThat(count("postroom.read_model")).isZero();
+            assertThat(count("pg_namespace where nspname = 'sales'")).isZero();
+            assertThat(count("pg_class where relname = 'x'")).isZero();
+            once(Sales.model());
+            assertThat(count("sales.sale")).isZero();
+        }
+
+        @Test
+        void aSchemaOfSomebodyElseIsLeftAlone() {
+            database.execute("create schema sales", "create table sales.precious (n int)");
+            assertThatThrownBy(() -> once(Sales.model()))
+                    .hasMessageContaining("there is a schema of its name that is none of its own")
+                    .extracting("code")
+                    .isEqualTo("projection.schema-taken");
+            assertThat(count("sales.precious")).isZero();
+        }
+
+        @Test
+        void aRebuildThatCannotBeMadeSaysWhyAndIsTriedAgain() {
+            try (Relay relay = relay(Sales.model())) {
+                relay.start();
+                database.execute("create schema sales_g2");
+                models.rebuild("sales", Point.beginning(), ACT);
+                await(() -> models.show("sales").building().orElseThrow().error() != null);
+                assertThat(models.show("sales").building().orElseThrow().error())
+                        .contains("there is a schema of its name");
+                database.execute("drop schema sales_g2");
+                await(() ->
+                        models.show("sales").building().orElseThrow().state().equals("building"));
+            }
+        }
+
+        @Test
+        void readersMayReadEachGeneration() {
+            String role = database.name() + "_reporting";
+            database.execute("create role " + role);
+            try {
+                once(Sales.builder().readers(role).build());
+                models.rebuild("sales", Point.beginning(), ACT);
+                once(Sales.builder().readers(role).build());
+                for (String schema : List.of("sales", "sales_g2")) {
+                    assertThat(database.queryLong("select (has_schema_privilege('" + role + "', '" + schema
+                                    + "', 'usage') and has_table_privilege('" + role + "', '" + schema
+                                    + ".sale', 'select'))::int"))
+                            .isEqualTo(1);
+                }
+            } finally {
+                database.execute("drop owned by " + role, "drop role " + role);
+            }
+        }
+
+        @Test
+        void everyProblemOfAReadModelIsToldAtOnce() {
+            Projection behind =
+                    Sales.model().projection().behind(database.postroom().inbox(), "sales");
+            assertThatThrownBy(() -> ReadModel.named("pg_sales")
+                            .version(0)
+                            .tables(" ")
+                            .projection(behind)
+                            .ageMax(Duration.ZERO)
+                            .readers("a b")
+                            .messages(messages -> messages.lanes(0))
+                            .build())
+                    .hasMessageContaining("name is 'pg_sales'")
+                    .hasMessageContaining("version is 0, the range is 1 to 1000000")
+                    .hasMessageContaining("tables is empty")
+                    .hasMessageContaining("its projection is behind an inbox")
+                    .hasMessageContaining("there is no freshness")
+                    .hasMessageContaining("age max is PT0S, the range is 1 ms to 31 days")
+                    .hasMessageContaining("reader is 'a b'")
+                    .hasMessageContaining("lanes is 0, the range is 1 to 256");
+            assertThatThrownBy(() -> models.roster(Sales.model(), Sales.model()))
+                    .hasMessageContaining("read model sales is there twice with version 1");
+            assertThatThrownBy(() -> models.roster()).hasMessageContaining("there is no read model");
+        }
+    }
+
+    @Nested
+    class Versions {
+        private final ReadModel second = Sales.builder()
+                .version(2)
+                .tables("create table big_customer (customer text primary key, amount numeric not null)")
+                .projection((tx, batch) -> {
+                    try (PreparedStatement add = tx.prepareStatement(
+                            "insert into big_customer as b select ?, sum(x) from (values (1)) as v (x) on conflict (customer)"
+                                    + " do update set amount = b.amount + 1")) {
+                        for (var envelope : batch) {
+                            add.setString(1, envelope.message().aggregateId());
+                            add.addBatch();
+                        }
+                        add.executeBatch();
+                    }
+                })
+                .build();
+
+        @Test
+        void bothAreKeptWhileTheNewTablesTakeTheOldOnesPlace() {
+            Sales.publish(database, Sales.orders(20));
+            once(Sales.model());
+            try (Relay relay = relay(Sales.model(), second)) {
+                relay.runOnce();
+                assertThat(models.rebuild("sales", Point.beginning(), ACT).version())
+                        .isEqualTo(2);
+                relay.runOnce();
+                models.swap("sales", null, false, ACT);
+                Sales.publish(database, Sales.orders(20));
+                relay.runOnce();
+                assertThat(database.queryLong("select sum(amount) from sales.big_customer"))
+                        .isEqualTo(40);
+                assertThat(count("sales_g1.sale")).isEqualTo(40);
+                models.rollback("sales", false, ACT);
+                Sales.publish(database, Sales.orders(20));
+                relay.runOnce();
+                assertThat(database.queryLong("select sum(amount) from sales_g2.big_customer"))
+                        .isEqualTo(60);
+                assertThat(count("sales.sale")).isEqualTo(60);
+            }
+        }
+
+        @Test
+        void aVersionThatARelayDoesNotKnowStaysWhereItIs() {
+            Sales.publish(database, Sales.orders(20));
+            once(Sales.model());
+            Sales.publish(database, Sales.orders(20));
+            once(second);
+            assertThat(count("sales.sale")).isEqualTo(20);
+            once(Sales.model());
+            assertThat(count("sales.sale")).isEqualTo(40);
+        }
+
+        @Test
+        void otherTablesUnderTheSameVersionAreRefused() {
+            once(Sales.model());
+            assertThatThrownBy(() ->
+                            once(Sales.builder().tables(Sales.TABLES + " -- ").build()))
+                    .hasMessage(
+                            "could not serve generation 1 of read model sales: version 1 was made with other tables than this"
+                                    + " relay says; give the new ones version 2, and serve both until the old one is retired");
+        }
+    }
+
+    @Nested
+    class Holding {
+        @Test
+        void lanesStopExactlyThereAndGoOnByThemselvesWhenTheHoldRunsOut() {
+            Sales.publish(database, Sales.orders(10));
+            once(Sales.model());
+            database.execute(
+                    "update postroom.generation set hold_at = 17, hold_until = clock_timestamp() + interval '3 s'");
+            Sales.publish(database, Sales.orders(30));
+            try (Relay relay = relay(Sales.model())) {
+                relay.start();
+                await(() -> position("sales.g1") == 17);
+                assertThat(count("sales.sale")).isEqualTo(17);
+                await(() -> database.queryLong("select (hold_until < clock_timestamp() + interval '500 ms')::int"
+                                + " from postroom.generation")
+                        == 1);
+                assertThat(position("sales.g1")).isEqualTo(17);
+                await(() -> position("sales.g1") == 40);
+            }
+            assertThat(Sales.wrong(database)).isEqualTo(Map.of(1, 0L));
+        }
+
+        @Test
+        void withoutARelayAComparisonGivesUpAndChangesNothing() {
+            Sales.publish(database, Sales.orders(10));
+            once(Sales.model());
+            models.rebuild("sales", Point.beginning(), ACT);
+            once(Sales.builder().messages(Sales.settings(2)).build());
+            database.execute("update postroom.lane set position = 5 where subscription = 'sales.g2' and lane = 1");
+            assertThatThrownBy(() -> models.compare("sales", 2, 5, Duration.ofMillis(300)))
+                    .hasMessageContaining("they are not both at position 10: lane 1 of sales.g2 is at 5")
+                    .hasMessageContaining("is there a relay that serves them?");
+            assertThat(count("postroom.generation where hold_at is not null")).isZero();
+        }
+    }
+
+    @Nested
+    class Refusing {
+        @Test
+        void aSwapToOneThatIsBehindOrHasNotAppliedWhatTheLiveOneHas() {
+            Message bad = Sales.order(3, 666);
+            AtomicReference<String> failing = new AtomicReference<>("");
+            Projection picky = (tx, batch) -> {
+                if (tx.getSchema().equals(failing.get())
+                        && batch.stream().anyMatch(each -> each.message().id().equals(bad.id()))) {
+                    throw new OutcomeException(Outcome.rejected("never"));
+                }
+                Sales.apply(tx, batch);
+            };
+            ReadModel picked = Sales.builder().projection(picky).build();
+            Sales.publish(database, Sales.orders(10));
+            Sales.publish(database, List.of(bad));
+            once(picked);
+            failing.set("sales_g2");
+            models.rebuild("sales", Point.beginning(), ACT);
+            assertThatThrownBy(() -> models.swap("sales", null, true, ACT))
+                    .hasMessageContaining(
+                            "generation 2 of read model sales was not made yet; start a relay that serves version 1");
+            once(picked);
+            database.execute(
+                    "update postroom.tick set at = at - interval '1 h' where position > 0",
+                    "update postroom.lane set position = 0 where subscription = 'sales.g2' and lane = 0");
+            assertThat(models.planSwap("sales", null).problems())
+                    .satisfiesExactly(
+                            late -> assertThat(late)
+                                    .startsWith(
+                                            "generation 2 of read model sales is 3600 s behind, the limit is 60 s (11 messages)"),
+                            open -> assertThat(open).startsWith("it has not applied 1 messages that 1 has"));
+            assertThatThrownBy(() -> models.swap("sales", null, false, ACT))
+                    .extracting("code")
+                    .isEqualTo("projection.not-ready");
+            assertThat(models.show("sales").epoch()).isZero();
+            assertThat(models.swap("sales", null, true, ACT).problems()).hasSize(2);
+            assertThat(models.show("sales").live().orElseThrow().number()).isEqualTo(2);
+        }
+
+        @Test
+        void whatHangsOnTheTablesFromOutsideIsNotForgotten() {
+            once(Sales.model());
+            models.rebuild("sales", Point.beginning(), ACT);
+            once(Sales.model());
+            database.execute("create view report as select * from sales.sale");
+            assertThat(models.planSwap("sales", 2).problems())
+                    .singleElement()
+                    .asString()
+                    .startsWith("view public.report would go on with the tables of 1");
+            models.swap("sales", 2, true, ACT);
+            assertThatThrownBy(() -> models.retire("sales", 1, ACT, PATIENCE))
+                    .hasMessageContaining("view public.report would go with its tables; drop or change it first");
+            database.execute("drop view report");
+            models.retire("sales", 1, ACT, PATIENCE);
+        }
+
+        @Test
+        void aReplayOrRemovalOfAGenerationsSubscription() {
+            Sales.publish(database, Sales.orders(10));
+            once(Sales.model());
+            var subscriptions = database.postroom().subscriptions();
+            ReplayRequest all = new ReplayRequest("sales.g1", Point.beginning(), null, null);
+            for (Runnable replay : List.<Runnable>of(
+                    () -> subscriptions.planReplay(all),
+                    () -> subscriptions.replay(all, ACT, PATIENCE),
+                    () -> subscriptions.replayCopy(all, "again", ACT))) {
+                assertThatThrownBy(replay::run)
+                        .hasMessageContaining(
+                                "would apply them twice; rebuild its read model instead: postroom projection rebuild sales")
+                        .extracting("code")
+                        .isEqualTo("subscription.is-projection");
+            }
+            assertThatThrownBy(() -> subscriptions.remove("sales.g1", true, ACT))
+                    .hasMessageContaining("it keeps a generation of read model sales; retire that");
+        }
+
+        @Test
+        void aReplayOfAPlainProjectionButNotOfOneBehindAnInbox() {
+            Sales.publish(database, Sales.orders(10));
+            Projection nothing = (tx, batch) -> {};
+            try (Relay relay = database.postroom()
+                    .relay()
+                    .project(Subscription.named("plain").build(), nothing)
+                    .project(
+                            Subscription.named("guarded").build(),
+                            nothing.behind(database.postroom().inbox(), "guarded"))
+                    .build()) {
+                relay.runOnce();
+            }
+            var subscriptions = database.postroom().subscriptions();
+            assertThatThrownBy(
+                            () -> subscriptions.planReplay(new ReplayRequest("plain", Point.beginning(), null, null)))
+                    .hasMessageContaining("put it behind an inbox, or make it a read model, which can be rebuilt");
+            assertThat(subscriptions
+                            .planReplay(new ReplayRequest("guarded", Point.beginning(), null, null))
+                            .moves())
+                    .isNotEmpty();
+        }
+    }
+
+    @Nested
+    class Ageing {
+        @Test
+        void isThatOfTheOldestMessageNotApplied() {
+            once(Sales.model());
+            assertThat(models.age("sales").age()).isZero();
+            assertThatThrownBy(() -> models.age("sails")).isInstanceOf(UnknownReadModelException.class);
+            Sales.publish(database, Sales.orders(10));
+            database.execute("update postroom.tick set at = at - interval '1 h'");
+            assertThat(models.age("sales").age())
+                    .as("not stamped yet, but there")
+                    .isBetween(Duration.ofNanos(1), Duration.ofSeconds(20));
+            database.postroom().journal().stampAll();
+            database.execute("update postroom.tick set at = at - interval '5 min' where position > 0");
+            assertThat(models.age("sales").age()).isBetween(Duration.ofMinutes(5), Duration.ofMinutes(6));
+            assertThat(models.age("sales").isFresh()).isFalse();
+            once(Sales.model());
+            assertThat(models.age("sales").age()).isZero();
+        }
+
+        @Test
+        void countsWhatWaitsAndWhatHoldsItsKey() {
+            Message bad = Sales.order(3, 666);
+            Sales.publish(database, List.of(bad));
+            once(Sales.builder()
+                    .projection((tx, batch) -> {
+                        throw new OutcomeException(Outcome.rejected("never"));
+                    })
+                    .messages(messages -> messages.onBurial(OnBurial.HOLD))
+                    .build());
+            database.execute("update postroom.tick set at = at - interval '5 min' where position > 0");
+            assertThat(models.age("sales").age()).isGreaterThan(Duration.ofMinutes(5));
+        }
+    }
+
+    @Test
+    void aSchemaThatIsMissingStopsItsGenerationAndNothingIsLost() {
+        once(Sales.model());
+        database.execute("alter schema sales rename to elsewhere");
+        try (Relay relay = database.postroom()
+                .relay()
+                .probe(Duration.ofMillis(20), Duration.ofMillis(100))
+                .serve(models.roster(Sales.model()))
+                .build()) {
+            relay.start();
+            Sales.publish(database, Sales.orders(10));
+            await(() -> count("postroom.circuit where error like '%schema sales of generation 1%is not there%'") == 1);
+            database.execute("alter schema elsewhere rename to sales");
+            await(() -> position("sales.g1") == 10);
+        }
+        assertThat(Sales.wrong(database)).isEqualTo(Map.of(1, 0L));
+        assertThat(count("postroom.dead_letter")).isZero();
+    }
+
+    private void once(ReadModel... served) {
+        try (Relay relay = relay(served)) {
+            relay.runOnce();
+        }
+    }
+
+    private Relay relay(ReadModel... served) {
+        return database.postroom()
+                .relay()
+                .lease(Duration.ofMillis(1_500))
+                .serve(models.roster(served))
+                .build();
+    }
+
+    private long position(String subscription) {
+        return database.queryLong(
+                "select min(position) from postroom.lane where subscription = '" + subscription + "'");
+    }
+
+    private long count(String from) {
+        return database.queryLong("select count(*) from " + from);
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - deadline).as("still not").isNegative();
+            LockSupport.parkNanos(5_000_000);
+        }
+    }
+}
