@@ -24,7 +24,6 @@ import tools.jackson.databind.json.JsonMapper;
 final class Sales {
     static final String NAME = "sales";
 
-    // tag::tables[]
     static final String TABLES = """
             create table customer_total (
                 customer   text    primary key,
@@ -35,13 +34,11 @@ final class Sales {
             create table sale (id uuid primary key, customer text not null, amount numeric not null);
             create index sale_customer on sale (customer);
             """;
-    // end::tables[]
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private Sales() {}
 
-    // tag::projection[]
     static void apply(Connection tx, List<Envelope> batch) throws SQLException {
         try (PreparedStatement sale = tx.prepareStatement("insert into sale (id, customer, amount) values (?, ?, ?)");
                 PreparedStatement total = tx.prepareStatement("""
@@ -62,9 +59,7 @@ final class Sales {
             total.executeBatch();
         }
     }
-    // end::projection[]
 
-    // tag::model[]
     static ReadModel model(Projection projection) {
         return ReadModel.named("sales")
                 .tables(TABLES)
@@ -74,7 +69,6 @@ final class Sales {
                 .messages(orders -> orders.aggregateTypes("order").lanes(2))
                 .build();
     }
-    // end::model[]
 
     static ReadModel model() {
         return model(Sales::apply);

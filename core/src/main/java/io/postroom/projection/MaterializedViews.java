@@ -52,7 +52,15 @@ public final class MaterializedViews implements AutoCloseable {
      * @param name as {@code schema.view}, without quotes
      */
     public void keep(String name, Duration every) {
+        keep(name, every, null);
+    }
+
+    /** The same on behalf of an operator, who is kept in the audit. */
+    public void keep(String name, Duration every, @Nullable Act act) {
         String attempt = "keep materialized view " + name;
+        if (act != null) {
+            Operations.check(act, attempt);
+        }
         if (!NAME.matcher(name).matches()) {
             throw refused("invalid", attempt, "its name must have the form schema.view, each 1 to 63 characters");
         }
@@ -62,6 +70,15 @@ public final class MaterializedViews implements AutoCloseable {
         database.transact(tx -> {
             usable(tx, name, attempt);
             table.register(tx, name, every);
+            if (act != null) {
+                audit.record(
+                        tx,
+                        act.actor(),
+                        "view keep",
+                        "view " + name,
+                        act.reason(),
+                        Map.of("everySeconds", every.toMillis() / 1000.0));
+            }
             return true;
         });
     }

@@ -1,13 +1,16 @@
 package io.postroom.server.projection;
 
 import io.postroom.server.subscription.OperatorOptions;
+import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.subscription.Act;
+import java.time.Duration;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** The materialized views' commands: thin words around {@link io.postroom.projection.MaterializedViews}. */
@@ -33,6 +36,26 @@ public final class ViewCommand {
     int list(@Mixin OutputOption output) {
         return opening.run(postroom -> {
             ProjectionListing.views(postroom.materializedViews().list()).print(terminal, output.format());
+            return ExitCode.OK;
+        });
+    }
+
+    @Command(
+            name = "keep",
+            description = {
+                "Have a materialized view refreshed every so often, by relays that do maintenance.",
+                "It must have a unique index, so that it can be refreshed while others read it."
+            },
+            footer = {"%nExample:", "  postroom view keep report.monthly --every 1h --reason 'for the board'"})
+    int keep(
+            @Mixin OperatorOptions operator,
+            @Parameters(paramLabel = "NAME", description = NAME) String name,
+            @Option(names = "--every", required = true, paramLabel = "DURATION", description = "Such as 10m or 24h.")
+                    Duration every) {
+        Act act = operator.act();
+        return opening.run(postroom -> {
+            postroom.materializedViews().keep(name, every, act);
+            terminal.say("view " + name + " is refreshed every " + Durations.show(every));
             return ExitCode.OK;
         });
     }

@@ -3,6 +3,7 @@ package io.postroom.server.relay;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.maintenance.Maintenance;
+import io.postroom.projection.MaterializedViews;
 import io.postroom.relay.Relay;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
@@ -89,12 +90,14 @@ public final class RelayCommand implements Callable<Integer> {
             SchemaCheck.require(postroom, terminal);
             DurabilityCheck.warn(postroom.database(), terminal);
             try (Maintenance maintenance = postroom.maintenance();
+                    MaterializedViews views = postroom.materializedViews();
                     Relay relay = file.relay(postroom)) {
                 // A position to begin at may be that of a message that nobody has stamped yet.
                 postroom.journal().stampAll();
                 relay.start();
                 if (file.maintenance()) {
                     maintenance.start();
+                    views.start();
                 }
                 while (!stop.await(LOOK)) {
                     // Only a stop ends a relay; everything else it survives by itself.

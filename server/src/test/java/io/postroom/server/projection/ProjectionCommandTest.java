@@ -138,7 +138,15 @@ class ProjectionCommandTest {
     void showsRefreshesAndForgetsViews() {
         database.execute(
                 "create materialized view keys as select key from seen.message", "create unique index on keys (key)");
-        database.postroom().materializedViews().keep("public.keys", Duration.ofHours(1));
+        assertThat(command("view", "keep", "public.keys", "--every", "1h", "--reason", "to look")
+                        .err())
+                .contains("view public.keys is refreshed every 1h");
+        assertThat(command("view", "keep", "public.keys", "--every", "1ms", "--reason", "to look")
+                        .exitCode())
+                .isEqualTo(2);
+        assertThat(command("view", "keep", "public.locks", "--every", "1h", "--reason", "to look")
+                        .err())
+                .contains("there is no such materialized view");
         database.postroom().materializedViews().refreshDue();
         JsonNode view = JsonMapper.shared()
                 .readTree(command("view", "list", "-o", "json").out())
