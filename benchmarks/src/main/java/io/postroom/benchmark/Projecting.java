@@ -66,6 +66,7 @@ final class Projecting {
                     all.countDown();
                 }
             };
+            double rate;
             long began = System.nanoTime();
             try (Relay relay = postroom.relay()
                     .project(
@@ -76,8 +77,8 @@ final class Projecting {
                 if (!all.await(10, TimeUnit.MINUTES)) {
                     throw new IllegalStateException("only " + seen + " of " + backlog + " messages came");
                 }
+                rate = backlog / Drain.seconds(began);
             }
-            double rate = backlog / Drain.seconds(began);
             require(database);
             return rate;
         }

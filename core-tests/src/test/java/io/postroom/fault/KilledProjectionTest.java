@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Relays with a projection in processes of their own, killed with SIGKILL while traffic goes on: the sums are exact. */
 class KilledProjectionTest {
@@ -109,6 +111,40 @@ class KilledProjectionTest {
             last.jvm().say("stop");
             last.jvm().awaitLine("stopped", PATIENCE);
             assertExact(database, "each step once");
+        } finally {
+            relays.forEach(relay -> relay.jvm().close());
+        }
+    }
+
+    /** It stands still in the middle of its transaction, others take its lanes, and then it goes on. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"freeze after enter_lane.sql 2", "freeze before advance.sql 2", "freeze after advance.sql 2"})
+    void aRelayThatFreezesWhileItAppliesMessagesDoesNotApplyThemToo(String step) throws Exception {
+        List<Child> relays = new ArrayList<>();
+        try (TestDatabase database = TestDatabase.create()) {
+            createLedger(database);
+            publish(database, Messages.ofManyKeys("k", MESSAGES));
+            Child frozen = start(database, 0, step);
+            relays.add(frozen);
+            frozen.jvm().awaitLine(CrashPoint.lineOf(step), PATIENCE);
+            Child next = start(database, 1, "");
+            relays.add(next);
+            Deadline.await(
+                    "the other has applied them",
+                    PATIENCE,
+                    () -> lanes(database, frozen) == 0
+                            && database.queryLong("select count(*) from ledger") >= MESSAGES
+                            && database.queryLong("select count(*) from postroom.delivery") == 0);
+            frozen.jvm().thaw();
+            publish(database, Messages.ofManyKeys("k", MESSAGES));
+            Deadline.await(
+                    "both go on", PATIENCE, () -> database.queryLong("select count(*) from ledger") >= 2 * MESSAGES);
+            for (Child relay : relays) {
+                relay.jvm().say("stop");
+                relay.jvm().awaitLine("stopped", PATIENCE);
+            }
+            assertExact(database, step);
         } finally {
             relays.forEach(relay -> relay.jvm().close());
         }

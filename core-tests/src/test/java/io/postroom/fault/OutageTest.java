@@ -110,7 +110,7 @@ class OutageTest {
     @Test
     void answeringTooLateBuriesNobodyAndBurnsNoAttempt() throws Exception {
         AtomicBoolean slow = new AtomicBoolean(true);
-        try (Relay relay = relay(slowly(slow, Duration.ofMillis(60)), Duration.ofMillis(20))) {
+        try (Relay relay = relay(slowly(slow, Duration.ofMillis(500)), Duration.ofMillis(20))) {
             relay.start();
             inAnOutage(() -> sink.attempts().size() > IN_VAIN);
             slow.set(false);

@@ -30,6 +30,9 @@ final class ProjectionMain {
     private static final int BATCH = 50;
     private static final double FAILING = 0.05;
 
+    /** PostgreSQL ends a transaction that does nothing for half as long again: its locks are in the way of others until then. */
+    private static final Duration DEADLINE = Duration.ofSeconds(4);
+
     private ProjectionMain() {}
 
     public static void main(String[] arguments) throws IOException {
@@ -44,6 +47,7 @@ final class ProjectionMain {
                     .project(
                             Subscription.named("ledger")
                                     .lanes(Integer.parseInt(arguments[2]))
+                                    .deadline(DEADLINE)
                                     .retry(RetryPolicy.builder()
                                             .linear(Duration.ofMillis(10))
                                             .attemptsMax(100)

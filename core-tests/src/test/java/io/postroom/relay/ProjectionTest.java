@@ -8,6 +8,7 @@ import io.postroom.inbox.Received;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.retry.RetryPolicy;
+import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.CutProxy;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
@@ -38,7 +39,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 /** Messages that take effect in the transaction that moves their lane. One lane, so that all keys share it. */
 class ProjectionTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final RetryPolicy THREE_AT_ONCE =
             RetryPolicy.builder().immediate(3).attemptsMax(3).build();
 
@@ -225,28 +226,30 @@ class ProjectionTest {
         assertEachAppliedOnce(41);
     }
 
-    /** A hung transaction must not commit when its thread comes back, nor keep its locks from the next attempt. */
+    /** It is busy all the time, so PostgreSQL sees nothing that hangs; it holds a lock, and comes back when another has taken over. */
     @Test
-    void aBatchThatComesBackAfterItsDeadlineTakesNoEffect() throws Exception {
+    void aBatchThatComesBackAfterItsDeadlineTakesNoEffectAndKeepsNoLock() throws Exception {
         publish(Messages.sequence("slow", 1));
         CountDownLatch second = new CountDownLatch(1);
         CountDownLatch returned = new CountDownLatch(1);
-        database.execute("create table total (n bigint)");
-        database.execute("insert into total values (0)");
+        database.execute("create table total (n bigint)", "insert into total values (0)");
         Projection projection = (tx, batch) -> {
             batches.add(batch.size());
             boolean first = batches.size() == 1;
-            if (first) {
-                awaitDeaf(second);
-            } else {
+            if (!first) {
                 second.countDown();
-                returned.await(5, TimeUnit.SECONDS);
             }
             try (Statement statement = tx.createStatement()) {
                 statement.execute("update total set n = n + 1");
+                while (first && second.getCount() > 0) {
+                    statement.execute("select 1");
+                }
+            } catch (SQLException e) {
+                // It goes on as if nothing had happened.
             } finally {
                 returned.countDown();
             }
+            awaitDeaf(returned);
         };
         Subscription subscription =
                 subscription().deadline(Duration.ofMillis(300)).build();
@@ -255,6 +258,102 @@ class ProjectionTest {
             await(() -> position() == 1 && count("delivery") == 0 && batches.size() >= 2);
         }
         assertThat(count("total where n = 1")).isEqualTo(1);
+        assertThat(count("dead_letter")).isZero();
+    }
+
+    /** Nothing is said of it before the commit, where nobody could tell whose fault it is. */
+    @Test
+    void whatIsCheckedAtTheCommitIsTheFaultOfTheMessageThatBrokeIt() throws Exception {
+        database.execute(
+                "create table customer (id text primary key)",
+                "insert into customer select 'k-' || n from generate_series(0, 100) as n",
+                "create table purchase (customer text references customer (id) deferrable initially deferred)");
+        publish(Messages.ofManyKeys("k", 20));
+        publish(Messages.sequence("stranger", 1));
+        publish(Messages.ofManyKeys("k", 20));
+        Projection projection = (tx, batch) -> {
+            apply(tx, batch);
+            try (PreparedStatement insert = tx.prepareStatement("insert into purchase (customer) values (?)")) {
+                for (Envelope envelope : batch) {
+                    insert.setString(1, envelope.message().aggregateId());
+                    insert.addBatch();
+                }
+                insert.executeBatch();
+            }
+        };
+        try (Relay relay = relay(projection).build()) {
+            relay.runOnce();
+        }
+        assertEachAppliedOnce(40);
+        assertThat(
+                        count(
+                                "dead_letter where aggregate_id = 'stranger' and attempts = 3 and error like '%violates foreign key%'"))
+                .isEqualTo(1);
+    }
+
+    /** Also a message whose SQL takes its own connection down each time, while everybody else can work. */
+    @Test
+    void aMessageThatEndsItsOwnSessionIsFoundInTheEnd() throws Exception {
+        publish(Messages.ofManyKeys("good", 3));
+        List<Message> bad = Messages.sequence("bad", 1);
+        publish(bad);
+        Projection projection = failing(bad.get(0), tx -> {
+            try (Statement statement = tx.createStatement()) {
+                statement.execute("select pg_terminate_backend(pg_backend_pid())");
+            }
+        });
+        try (Relay relay = relay(projection).build()) {
+            relay.start();
+            await(() -> count("dead_letter") == 1 && count("applied") == 3);
+        }
+        assertEachAppliedOnce(3);
+    }
+
+    @Test
+    void aProjectionThatIsUnavailableOpensTheCircuitAtOnce() throws Exception {
+        publish(Messages.ofManyKeys("k", 64));
+        AtomicInteger away = new AtomicInteger(1);
+        Projection projection = (tx, batch) -> {
+            apply(tx, batch);
+            if (away.getAndDecrement() > 0) {
+                throw new OutcomeException(Outcome.unavailable("not now"));
+            }
+        };
+        try (Relay relay = relay(projection)
+                .probe(Duration.ofMillis(10), Duration.ofMillis(20))
+                .build()) {
+            relay.start();
+            await(() -> position() == 64);
+        }
+        assertThat(batches).startsWith(64, 1);
+        assertEachAppliedOnce(64);
+        assertThat(count("attempt")).isZero();
+    }
+
+    /** The batch is committed; what is thrown then does not undo it. */
+    @Test
+    void aTelemetryThatThrowsDoesNotMakeABatchTakeEffectTwice() throws Exception {
+        publish(Messages.ofManyKeys("k", 100));
+        AtomicInteger left = new AtomicInteger(1);
+        Telemetry throwing = new Telemetry() {
+            @Override
+            public void settled(String subscription, int lane, long position) {
+                if (position > 0 && left.getAndDecrement() > 0) {
+                    throw new IllegalStateException("no metrics today");
+                }
+            }
+        };
+        Postroom postroom =
+                Postroom.builder(database.dataSource()).telemetry(throwing).build();
+        try (Relay relay = postroom.relay()
+                .project(subscription().build(), this::apply)
+                .batch(50, 1_048_576)
+                .build()) {
+            relay.start();
+            await(() -> position() == 100);
+        }
+        assertThat(left).hasNonPositiveValue();
+        assertEachAppliedOnce(100);
     }
 
     static Stream<String> endings() {

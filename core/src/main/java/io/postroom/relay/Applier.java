@@ -10,18 +10,24 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.core.BaseConnection;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs a lane's projection: takes batches, makes them smaller when one fails, and finds out what became of one whose commit was not
  * answered. For the lane's thread, which may be succeeded by another when it hangs in the projection.
  */
 final class Applier {
-    /** What PostgreSQL ends so often in a row, because of what others do at the same time, is taken for the messages' fault. */
-    private static final int DISTURBED_MAX = 5;
+    private static final Logger LOG = LoggerFactory.getLogger(Applier.class);
+
+    /** A batch that PostgreSQL does not let through so often in a row, though it can be reached, is taken for one at fault. */
+    private static final int ENDED_MAX = 4;
 
     /** So many causes are looked at. */
     private static final int CAUSES_MAX = 16;
@@ -35,9 +41,12 @@ final class Applier {
     /** Up to this position messages go one by one: one of them hangs. */
     private long singlyTo;
 
-    private int disturbed;
     private List<Slot> applying = List.of();
-    private @Nullable Attempt doubtful;
+    private @Nullable Doubt doubt;
+    private int ended;
+
+    /** The connection in use, for whoever takes the lane from a thread that hangs. */
+    private volatile @Nullable Connection connection;
 
     Applier(Projection projection, Subscription subscription, LaneStore store, LaneSends sends, int batchMax) {
         this.projection = projection;
@@ -54,6 +63,9 @@ final class Applier {
      * @param onSuccess adds to the record what is to be written of a message that took effect
      */
     record Attempt(List<Slot> batch, LaneRecord record, long position, Consumer<Slot> onSuccess) {}
+
+    /** An attempt of which it is not known whether it was committed. */
+    private record Doubt(Attempt attempt, long number, RuntimeException ended) {}
 
     /** The projection threw, and nothing was written. */
     static final class NotAppliedException extends RuntimeException {
@@ -85,7 +97,7 @@ final class Applier {
 
     /** What failed before, and what may hang, goes by itself. */
     private boolean isAlone(Slot slot) {
-        return slot.isClaimed() || slot.position() <= singlyTo;
+        return slot.isClaimed() && slot.attempt() > 1 || slot.past().crashes() > 0 || slot.position() <= singlyTo;
     }
 
     /**
@@ -95,42 +107,52 @@ final class Applier {
      * @throws DatabaseException if PostgreSQL did; perhaps after all was committed
      */
     LaneStore.Written apply(Attempt attempt, boolean probe) {
+        applying = attempt.batch();
+        long number = store.nextNumber();
+        // Until the opposite is known: whatever is thrown after the commit does not undo it.
+        doubt = new Doubt(attempt, number, new IllegalStateException("the lane's thread ended"));
+        try {
+            LaneStore.Written written = store.apply(
+                    attempt.record(), attempt.position(), subscription.deadline(), tx -> run(tx, attempt, probe));
+            doubt = null;
+            ended = 0;
+            if (attempt.batch().size() >= max) {
+                max = Math.min(batchMax, max * 2);
+            }
+            return written;
+        } catch (NotAppliedException e) {
+            DatabaseException disturbed = disturbance(e);
+            doubt = disturbed == null ? null : new Doubt(attempt, number, e);
+            throw disturbed == null ? e : disturbed;
+        } catch (DatabaseException e) {
+            doubt = new Doubt(attempt, number, e);
+            throw e;
+        }
+    }
+
+    private void run(Connection tx, Attempt attempt, boolean probe) {
+        Slot first = attempt.batch().get(0);
         List<Envelope> envelopes = new ArrayList<>(attempt.batch().size());
+        // The deadline counts from here: waiting for a connection is not the projection's.
         long now = System.nanoTime();
         for (Slot slot : attempt.batch()) {
             envelopes.add(slot.envelope());
             slot.fly(now, probe);
         }
-        applying = attempt.batch();
-        doubtful = attempt;
-        try {
-            LaneStore.Written written = store.apply(
-                    attempt.record(), attempt.position(), subscription.deadline(), tx -> run(tx, attempt, envelopes));
-            doubtful = null;
-            disturbed = 0;
-            max = Math.min(batchMax, max * 2);
-            return written;
-        } catch (NotAppliedException e) {
-            RuntimeException ended = ended(e);
-            // What PostgreSQL ended is not in doubt either, but it goes again when the lane has waited a little.
-            doubtful = ended == e ? null : attempt;
-            throw ended;
-        }
-    }
-
-    private void run(Connection tx, Attempt attempt, List<Envelope> envelopes) {
-        Slot first = attempt.batch().get(0);
         @Nullable Throwable thrown = null;
+        connection = tx;
         sends.hold(first);
         try {
             BorrowedConnection.lend(tx, subscription.name(), lent -> projection.apply(lent, envelopes));
             Database.requireWhole(tx);
+            store.checkConstraints(tx);
         } catch (Throwable e) {
             // Whatever it is, it came of these messages: the lane would meet it again if it ended here.
             thrown = e;
         }
         // From here on this thread is not taken for one that hangs, or it is too late for it to commit.
         sends.letGo(first);
+        connection = null;
         if (thrown != null) {
             // An interrupt that a projection left behind is its own; a relay that wants its lanes to end has told them.
             Thread.interrupted();
@@ -139,15 +161,13 @@ final class Applier {
         attempt.batch().forEach(attempt.onSuccess());
     }
 
-    /** Tells what the messages are to blame for from what PostgreSQL or others are. */
-    private RuntimeException ended(NotAppliedException e) {
+    /** What PostgreSQL or others are to blame for, as far as can be seen; null if it is the messages' fault. */
+    private @Nullable DatabaseException disturbance(NotAppliedException e) {
         SQLException said = sqlException(e);
         String state = said == null || said.getSQLState() == null ? null : said.getSQLState();
-        if (state == null
-                || !SqlState.isUnreachable(state) && !(SqlState.isDisturbed(state) && ++disturbed < DISTURBED_MAX)) {
-            return e;
-        }
-        return DatabaseException.of("apply messages to projection " + subscription.name(), said);
+        return state != null && (SqlState.isUnreachable(state) || SqlState.isDisturbed(state))
+                ? DatabaseException.of("apply messages to projection " + subscription.name(), said)
+                : null;
     }
 
     private static @Nullable SQLException sqlException(Throwable thrown) {
@@ -170,6 +190,8 @@ final class Applier {
     /** The batch hangs: each of its messages goes by itself. Returns whether there was more than one. */
     boolean single(List<Slot> batch) {
         singlyTo = Math.max(singlyTo, batch.get(batch.size() - 1).position());
+        // Perhaps none of them hangs, and they are too many for the deadline.
+        max = Math.max(1, batch.size() / 2);
         return batch.size() > 1;
     }
 
@@ -178,27 +200,41 @@ final class Applier {
         return applying;
     }
 
-    /** Nothing is in doubt any more about what was being applied when the thread hung: it cannot commit. */
+    /** The lane was taken from a thread that hangs: it cannot commit, and must not keep its locks from those who come next. */
     void wrested() {
-        doubtful = null;
+        doubt = null;
+        Connection hanging = connection;
+        if (hanging != null) {
+            try {
+                hanging.unwrap(BaseConnection.class).abort(Runnable::run);
+            } catch (SQLException e) {
+                LOG.debug("could not end the session of subscription {} that hangs", subscription.name(), e);
+            }
+        }
     }
 
     boolean isInDoubt() {
-        return doubtful != null;
+        return doubt != null;
     }
 
     /** Finds out what became of the batch whose end is not known. */
     Settled settle() {
-        Attempt attempt = doubtful;
-        if (attempt == null) {
-            throw new IllegalStateException("nothing is in doubt");
-        }
-        Optional<LaneStore.Written> written = store.recall(attempt.record());
-        doubtful = null;
-        written.ifPresent(ignored -> store.applied(attempt.position()));
-        return new Settled(attempt.batch(), written);
+        Doubt doubtful = Objects.requireNonNull(doubt, "nothing is in doubt");
+        Attempt attempt = doubtful.attempt();
+        Optional<LaneStore.Written> written = store.recall(attempt.record(), attempt.position(), doubtful.number());
+        doubt = null;
+        boolean blamed = written.isEmpty() && ++ended >= ENDED_MAX;
+        ended = written.isPresent() ? 0 : ended;
+        return new Settled(attempt.batch(), written, blamed ? doubtful.ended() : null);
     }
 
-    /** A batch and what was written of it, if anything was. */
-    record Settled(List<Slot> batch, Optional<LaneStore.Written> written) {}
+    /**
+     * A batch and what was written of it, if anything was.
+     *
+     * @param blame what ended it too often to be chance
+     */
+    record Settled(
+            List<Slot> batch,
+            Optional<LaneStore.Written> written,
+            @Nullable RuntimeException blame) {}
 }

@@ -10,10 +10,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The relay's connection as a projection sees it: it can do everything but end the transaction, change the session or keep the
- * connection for later. What comes around this (SQL that says commit, the driver's own connection) is found out before the lane moves.
+ * The relay's connection as a projection sees it: it can do everything but end the transaction, change the session through JDBC or keep
+ * the connection for later. A transaction that is ended around this (SQL that says commit, the driver's own connection) is found out
+ * before the lane moves. What SQL does to the session (set without local, temporary tables, session locks) reaches whoever gets the
+ * connection next: a projection must not do it.
  */
-final class BorrowedConnection implements InvocationHandler {
+public final class BorrowedConnection implements InvocationHandler {
     private static final Set<String> REFUSED = Set.of(
             "commit",
             "close",
@@ -24,6 +26,7 @@ final class BorrowedConnection implements InvocationHandler {
             "setHoldability",
             "setCatalog",
             "setSchema",
+            "setClientInfo",
             "setNetworkTimeout");
 
     private final Connection connection;
@@ -37,11 +40,12 @@ final class BorrowedConnection implements InvocationHandler {
 
     /** Something to do with a connection that is lent for so long. */
     @FunctionalInterface
-    interface Work {
+    public interface Work {
         void run(Connection tx) throws Exception;
     }
 
-    static void lend(Connection connection, String subscription, Work work) throws Exception {
+    /** Lends a connection for as long as the work takes; {@code subscription} is whose work it is, for errors. */
+    public static void lend(Connection connection, String subscription, Work work) throws Exception {
         BorrowedConnection borrowed = new BorrowedConnection(connection, subscription);
         try {
             work.run((Connection) Proxy.newProxyInstance(
@@ -54,6 +58,9 @@ final class BorrowedConnection implements InvocationHandler {
     @Override
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
         String name = method.getName();
+        if (method.getDeclaringClass() == Object.class) {
+            return ofObject(proxy, name, arguments);
+        }
         if (over && !name.equals("isClosed")) {
             throw new SQLException("could not " + name + ": this transaction of subscription " + subscription
                     + " is over; a projection must not keep its connection");
@@ -69,5 +76,13 @@ final class BorrowedConnection implements InvocationHandler {
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
+    }
+
+    private Object ofObject(Object proxy, String name, Object @Nullable [] arguments) {
+        return switch (name) {
+            case "equals" -> arguments != null && proxy == arguments[0];
+            case "hashCode" -> System.identityHashCode(proxy);
+            default -> "a connection lent to subscription " + subscription;
+        };
     }
 }

@@ -42,6 +42,12 @@ record Failure(String word, Fault fault, @Nullable Duration after) {
         return new Failure("retry", Fault.of(Outcome.TIMEOUT, "no answer within " + seconds(deadline) + " s"), null);
     }
 
+    /** The transaction of a projection was ended each time, not by the projection. */
+    static Failure ended(Throwable e) {
+        Fault fault = Fault.of(e.getCause() == null ? e : e.getCause());
+        return new Failure("retry", Fault.of("transaction-ended", fault.message()), null);
+    }
+
     /** Whether the destination did not say anything, so that it may be as much at fault as the message. */
     boolean isUnanswered() {
         return isUnanswered(fault.errorClass());
@@ -49,6 +55,11 @@ record Failure(String word, Fault fault, @Nullable Duration after) {
 
     static boolean isUnanswered(@Nullable String errorClass) {
         return errorClass != null && UNANSWERED.contains(errorClass);
+    }
+
+    /** Whether it speaks of the destination, not of the message. */
+    boolean isUnavailable() {
+        return word.equals(UNAVAILABLE);
     }
 
     Decision decide(RetryPolicy policy, int attempts) {

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -251,7 +252,7 @@ final class Lane {
             // Else a crash would repeat all that has overtaken them.
             note(slow);
         }
-        long position = window.finished();
+        long position = Math.max(window.finished(), store.settled());
         if (!changes.isEmpty()) {
             store.seal(changes, position);
             changes = new LaneRecord();
@@ -474,11 +475,19 @@ final class Lane {
                     applier.apply(
                             new Applier.Attempt(batch, record, position, slot -> addAccepted(record, slot)), probe));
         } catch (Applier.NotAppliedException e) {
-            if (applier.split(batch)) {
-                takeBack(batch);
-            } else {
-                failed(batch.get(0), Failure.of(Failure.thrown(e.getCause())));
-            }
+            notApplied(applier, batch, Failure.of(Failure.thrown(Objects.requireNonNull(e.getCause(), "cause"))));
+        }
+    }
+
+    private void notApplied(Applier applier, List<Slot> batch, Failure failure) {
+        if (failure.isUnavailable()) {
+            // Not the fault of any of them: the first speaks for all.
+            takeBack(batch.subList(1, batch.size()));
+            failed(batch.get(0), failure);
+        } else if (applier.split(batch)) {
+            takeBack(batch);
+        } else {
+            failed(batch.get(0), failure);
         }
     }
 
@@ -500,7 +509,7 @@ final class Lane {
             done(slot);
             order.free(slot.keyHash(), ready);
         }
-        written.record().endsSuspect = changes.endsSuspect;
+        written.record().endsSuspect |= changes.endsSuspect;
         changes.endsSuspect = false;
         written(written);
         settledNanos = System.nanoTime();
@@ -524,8 +533,10 @@ final class Lane {
         Applier.Settled settled = applier.settle();
         if (settled.written().isPresent()) {
             applied(settled.batch(), settled.written().get());
-        } else {
+        } else if (settled.blame() == null) {
             takeBack(settled.batch());
+        } else {
+            notApplied(applier, settled.batch(), Failure.ended(settled.blame()));
         }
     }
 

@@ -255,17 +255,30 @@ final class LaneStore {
         void run(Connection tx);
     }
 
+    /** The number that the next record or apply will have. */
+    long nextNumber() {
+        return recorded + 1;
+    }
+
+    /** Checks what the work has put off to the commit. */
+    void checkConstraints(Connection tx) {
+        lanes.checkConstraints(tx);
+    }
+
     /**
      * Does work, writes a record and moves the lane, in one transaction. The lane's row is locked at the end only: the work may take
      * its time, and the lease must be renewed meanwhile. If PostgreSQL fails, {@link #recall} tells whether it was committed.
      */
     Written apply(LaneRecord record, long position, Duration deadline, Work work) {
+        long number = nextNumber();
+        // Whoever watches for hung threads looks four times in the time of a deadline, and comes first.
+        Duration idle = deadline.multipliedBy(3).dividedBy(2).plus(patience);
         RelayTable.Settlement settlement = new RelayTable.Settlement(position, settled, attempted, timeline);
         // Remembered before it is tried: if the answer is lost, the lane may be at either.
         attempted = position;
         Written written = database.transactWithin(deadline.plus(patience), tx -> {
-            RelayTable.Entered entered = lanes.enter(tx, relayId, held, timeline, deadline)
-                    .filter(lane -> lane.recorded() == recorded)
+            RelayTable.Entered entered = lanes.enter(tx, relayId, held, timeline, deadline, idle)
+                    .filter(lane -> lane.recorded() == number - 1)
                     .orElseThrow(() -> lost(position));
             work.run(tx);
             database.answerPromptly(tx);
@@ -275,19 +288,19 @@ final class LaneStore {
                 write(tx, record);
                 promoted = arrange(tx, record.keys);
             }
-            if (!lanes.advance(tx, relayId, held, settlement, entered)) {
+            if (!lanes.advance(tx, relayId, held, settlement, entered, patience)) {
                 requireBegun(tx, entered);
                 throw lost(position);
             }
             return new Written(record, stillBlocked(tx, record.keys), promoted);
         });
-        applied(position);
+        applied(position, number);
         return written;
     }
 
     /** Whoever ended the transaction has committed, or undone, the half of it. */
     private void requireBegun(Connection tx, RelayTable.Entered entered) {
-        lanes.enter(tx, relayId, held, timeline, patience)
+        lanes.enter(tx, relayId, held, timeline, patience, patience)
                 .filter(now -> !now.began().equals(entered.began()))
                 .ifPresent(now -> {
                     throw new Applier.NotAppliedException(
@@ -297,21 +310,22 @@ final class LaneStore {
                 });
     }
 
-    /** What was applied last was committed. */
-    void applied(long position) {
-        recorded++;
+    private void applied(long position, long number) {
+        recorded = number;
         settled = position;
         telemetry.settled(held.subscription(), held.lane(), position);
         mark();
     }
 
-    /** What was written by an {@link #apply} whose end is not known, if it was committed. */
-    Optional<Written> recall(LaneRecord record) {
-        return database.transactPromptly(tx -> {
-            boolean committed = lock(tx).recorded() > recorded;
+    /** What was written by an {@link #apply} with this number whose end is not known, if it was committed. */
+    Optional<Written> recall(LaneRecord record, long position, long number) {
+        Optional<Written> written = database.transactPromptly(tx -> {
+            boolean committed = lock(tx).recorded() >= number;
             // How many were released is not known: it is looked for.
             return committed ? Optional.of(new Written(record, stillBlocked(tx, record.keys), 1)) : Optional.empty();
         });
+        written.ifPresent(ignored -> applied(position, number));
+        return written;
     }
 
     /** The replay is over: the lane goes on where it was before. */

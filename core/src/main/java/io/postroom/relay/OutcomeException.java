@@ -13,7 +13,7 @@ public final class OutcomeException extends RuntimeException {
         this.outcome = Objects.requireNonNull(outcome, "outcome");
     }
 
-    Outcome outcome() {
+    public Outcome outcome() {
         return outcome;
     }
 }

@@ -82,7 +82,7 @@ public final class Relay implements AutoCloseable {
     /** A sink, or a projection: one of them. */
     record Receiver(@Nullable Sink sink, @Nullable Projection projection) {
         String word() {
-            return projection == null ? "sink" : projection.isBehindInbox() ? "inbox" : "projection";
+            return projection == null ? "sink" : projection instanceof InboxProjection ? "inbox" : "projection";
         }
     }
 

@@ -35,6 +35,7 @@ final class RelayTable {
     private final Sql lanePlan;
     private final Sql recordLane;
     private final Sql enterLane;
+    private final Sql checkConstraints;
     private final Sql advance;
     private final Sql endReplay;
     private final Sql markSettled;
@@ -59,6 +60,7 @@ final class RelayTable {
         lanePlan = schema.sql(RelayTable.class, "lane_plan.sql");
         recordLane = schema.sql(RelayTable.class, "record_lane.sql");
         enterLane = schema.sql(RelayTable.class, "enter_lane.sql");
+        checkConstraints = schema.sql(RelayTable.class, "check_constraints.sql");
         advance = schema.sql(RelayTable.class, "advance.sql");
         endReplay = schema.sql(RelayTable.class, "end_replay.sql");
         markSettled = schema.sql(RelayTable.class, "mark_settled.sql");
@@ -248,7 +250,8 @@ final class RelayTable {
                 .first(row -> new Locked(row.getLong(1), row.getLong(2)));
     }
 
-    Optional<Entered> enter(Connection tx, UUID relayId, Held lane, String timeline, Duration deadline) {
+    /** {@code idle}: how long the transaction may do nothing. */
+    Optional<Entered> enter(Connection tx, UUID relayId, Held lane, String timeline, Duration deadline, Duration idle) {
         return enterLane
                 .on(tx)
                 .set("subscription", lane.subscription())
@@ -256,25 +259,31 @@ final class RelayTable {
                 .set("relay_id", relayId)
                 .set("fence", lane.fence())
                 .set("timeline", timeline)
-                .set("deadline", Long.toString(deadline.toMillis()))
+                .set("deadline", deadline)
+                .set("idle", Long.toString(idle.toMillis()))
                 .first(row -> new Entered(
                         row.getLong(1), row.getObject(2, OffsetDateTime.class).toInstant()));
     }
 
-    boolean advance(Connection tx, UUID relayId, Held lane, Settlement settlement, Entered entered) {
+    void checkConstraints(Connection tx) {
+        checkConstraints.on(tx).update();
+    }
+
+    boolean advance(Connection tx, UUID relayId, Held lane, Settlement settlement, Entered entered, Duration patience) {
         return advance.on(tx)
-                        .set("subscription", lane.subscription())
-                        .set("lane", lane.lane())
-                        .set("relay_id", relayId)
-                        .set("fence", lane.fence())
-                        .set("position", settlement.position())
-                        .set("settled", settlement.settled())
-                        .set("attempted", settlement.attempted())
-                        .set("timeline", settlement.timeline())
-                        .set("recorded", entered.recorded() + 1)
-                        .set("began", entered.began())
-                        .update()
-                == 1;
+                .set("subscription", lane.subscription())
+                .set("lane", lane.lane())
+                .set("relay_id", relayId)
+                .set("fence", lane.fence())
+                .set("position", settlement.position())
+                .set("settled", settlement.settled())
+                .set("attempted", settlement.attempted())
+                .set("timeline", settlement.timeline())
+                .set("recorded", entered.recorded() + 1)
+                .set("began", entered.began())
+                .set("patience", Long.toString(patience.toMillis()))
+                .first(row -> true)
+                .isPresent();
     }
 
     Plan plan(Connection tx, Held lane) {

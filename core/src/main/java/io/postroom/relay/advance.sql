@@ -3,8 +3,11 @@
 --   :subscription text   :lane int   :relay_id uuid   :fence bigint   :timeline text, of the server when the lane was taken
 --   :position bigint   :settled bigint, the position last known to be written   :attempted bigint, one whose writing was perhaps
 --   never answered   :recorded bigint, the number of this record   :began timestamptz, when the transaction was begun
+--   :patience text, milliseconds
+-- The row is locked from here to the commit: a process that freezes in between must not keep it, and PostgreSQL ends its session soon.
 update /*schema*/lane
 set position = :position, recorded = :recorded
 where subscription = :subscription and lane = :lane and owner = :relay_id and fence = :fence
   and recorded = :recorded - 1 and position in (:settled, :attempted) and now() = :began
   and left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) = :timeline
+returning set_config('idle_in_transaction_session_timeout', :patience, true)
