@@ -422,8 +422,9 @@ begin
         return;
     end if;
     if positions is null or positions[1] > after + 1 then
-        raise exception 'could not read messages after position %: the next one there is has position %; begin there, or get the'
-            ' others from where they were archived', after, coalesce(positions[1], last_position + 1)
+        raise exception 'could not read messages after position %: the next one there is has position %; read after % to go on without'
+            ' the others, or get them from where they were archived', after, coalesce(positions[1], last_position + 1),
+            coalesce(positions[1], last_position + 1) - 1
             using errcode = '22023', detail = 'message.position-gone';
     end if;
     return query
