@@ -30,7 +30,7 @@ class ProjectTest {
             List.of("delivery"),
             List.of("subscription"),
             List.of("relay"),
-            List.of("projection"),
+            List.of("projection", "source"),
             List.of("maintenance", "diagnosis"));
 
     static Path root;

@@ -18,6 +18,8 @@ import io.postroom.postgres.Schema;
 import io.postroom.projection.MaterializedViews;
 import io.postroom.projection.ReadModels;
 import io.postroom.relay.Relay;
+import io.postroom.source.Reception;
+import io.postroom.source.SourceRedriver;
 import io.postroom.subscription.Subscriptions;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
@@ -84,9 +86,17 @@ public final class Postroom {
         return new Relay.Builder(database, journal, telemetry);
     }
 
+    /** Begins to receive messages that a broker brings; sources such as Kafka's do so. */
+    public Reception.Builder reception() {
+        return new Reception.Builder(database, inbox(), journal, telemetry);
+    }
+
     /** What was given up on, and what to do about it. */
     public DeadLetters deadLetters() {
-        return new DeadLetters(database, audit(), List.of(new DeliveryRedriver(database.schema())));
+        return new DeadLetters(
+                database,
+                audit(),
+                List.of(new DeliveryRedriver(database.schema()), new SourceRedriver(database.schema())));
     }
 
     /** Subscriptions as operators see and change them. */

@@ -58,9 +58,11 @@ class GrantsTest {
             outbox             i      s      s      s      -
             read_model         -      siu    s      siu    -
             redrive            -      su     s      siu    -
+            redriven_letter    -      siud   s      si     -
             relay              -      siud   s      s      -
             settlement         -      sid    s      sd     -
             subscription       -      siu    s      siud   -
+            subscription_move  -      s      s      siu    -
             tick               -      s      s      s      -
             every partition    -      -      -      -      -
             every sequence     -      -      -      -      -

@@ -22,7 +22,8 @@ record Migration(int version, String name, String text) {
             of("V008__inbox.sql"),
             of("V009__idempotency.sql"),
             of("V010__external_call.sql"),
-            of("V011__projection.sql"));
+            of("V011__projection.sql"),
+            of("V012__source.sql"));
 
     private static Migration of(String file) {
         Matcher matcher = Pattern.compile("V(\\d+)__(\\w+)\\.sql").matcher(file);

@@ -63,7 +63,8 @@ grant execute on function /*schema*/claim_key(text, text, text, bytea) to "/*wri
 
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
-    /*schema*/dead_letter, /*schema*/redrive, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset, /*schema*/message
+    /*schema*/dead_letter, /*schema*/redrive, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset, /*schema*/message,
+    /*schema*/redriven_letter, /*schema*/subscription_move
     to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
@@ -76,15 +77,18 @@ grant insert, delete on /*schema*/settlement to "/*relay*/";
 grant insert on /*schema*/attempt, /*schema*/audit to "/*relay*/";
 grant insert, update on /*schema*/dead_letter to "/*relay*/";
 grant update on /*schema*/redrive to "/*relay*/";
+grant insert, update, delete on /*schema*/redriven_letter to "/*relay*/";
 
 grant insert, update, delete on /*schema*/subscription to "/*operator*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/delivery to "/*operator*/";
 grant delete on /*schema*/settlement to "/*operator*/";
 grant insert, update on /*schema*/dead_letter to "/*operator*/";
 grant insert, update on /*schema*/redrive to "/*operator*/";
+grant insert on /*schema*/redriven_letter to "/*operator*/";
+grant insert, update on /*schema*/subscription_move to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
--- Neither answers nor what steps left for later.
-grant select (tenant_id, scope, key, request_hash, state, status_code, headers, created_at, completed_at, expires_at,
+-- Neither answers, their headers included, nor what steps left for later.
+grant select (tenant_id, scope, key, request_hash, state, status_code, created_at, completed_at, expires_at,
               leased_until, fence, recovery_point, step)
     on /*schema*/idempotency_key to "/*reader*/", "/*operator*/";
 grant update (fence, leased_until), delete on /*schema*/idempotency_key to "/*operator*/";

@@ -8,7 +8,7 @@ with free as materialized (
     where subscription = :subscription and lane <> all (:held)
       and exists (
           select from /*schema*/subscription
-          where name = :subscription and paused_at is null and lanes_wanted is null
+          where name = :subscription and paused_at is null and lanes_wanted is null and served_by = 'postgres'
             and coalesce(drain_until <= clock_timestamp(), true)
       )
       and (owner is null or owner = :relay_id or leased_until < clock_timestamp())

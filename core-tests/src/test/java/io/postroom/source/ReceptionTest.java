@@ -1,0 +1,384 @@
+package io.postroom.source;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.postroom.Postroom;
+import io.postroom.deadletter.DeadLetter;
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.DeadLetters;
+import io.postroom.deadletter.JsonPatch;
+import io.postroom.deadletter.Redrive;
+import io.postroom.deadletter.RedriveRequest;
+import io.postroom.message.Envelope;
+import io.postroom.message.Message;
+import io.postroom.relay.Outcome;
+import io.postroom.relay.OutcomeException;
+import io.postroom.relay.Projection;
+import io.postroom.retry.RetryPolicy;
+import io.postroom.testkit.Messages;
+import io.postroom.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of messages that a broker brings, without a broker. */
+class ReceptionTest {
+    private static final RetryPolicy THRICE = RetryPolicy.builder()
+            .attemptsMax(3)
+            .linear(Duration.ofMillis(1))
+            .cap(Duration.ofMillis(1))
+            .build();
+
+    TestDatabase database;
+    Postroom postroom;
+    DeadLetters letters;
+    /** What applying a message throws, by its aggregate id. */
+    final Map<String, Exception> failing = new HashMap<>();
+
+    final List<String> batches = new ArrayList<>();
+    final List<Duration> pauses = new ArrayList<>();
+    Projection projection = this::apply;
+    int handled;
+    boolean goesOn = true;
+
+    @BeforeEach
+    void create() {
+        database = TestDatabase.create();
+        postroom = database.postroom();
+        letters = postroom.deadLetters();
+        database.execute("create table applied (n bigserial, id uuid, aggregate text, payload text, attempt int)");
+    }
+
+    @AfterEach
+    void drop() {
+        database.close();
+    }
+
+    private void apply(Connection tx, List<Envelope> batch) throws Exception {
+        batches.add(batch.size() + "");
+        try (PreparedStatement insert =
+                tx.prepareStatement("insert into applied (id, aggregate, payload, attempt) values (?, ?, ?, ?)")) {
+            for (Envelope each : batch) {
+                insert.setObject(1, each.message().id());
+                insert.setString(2, each.message().aggregateId());
+                insert.setString(3, each.message().payload());
+                insert.setInt(4, each.attempt());
+                insert.executeUpdate();
+                Exception e = failing.get(each.message().aggregateId());
+                if (e != null) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private Reception reception() {
+        return postroom.reception()
+                .consumer("billing")
+                .node("test")
+                .retry(THRICE)
+                .build(projection);
+    }
+
+    private void receive(List<Message> messages) throws InterruptedException {
+        List<Arrival> arrivals = new ArrayList<>();
+        for (Message message : messages) {
+            arrivals.add(new Arrival(
+                    "orders/0@" + arrivals.size(), new Envelope(arrivals.size() + 1, message, 1), true, null));
+        }
+        receiveAll(arrivals);
+    }
+
+    private void receiveAll(List<Arrival> arrivals) throws InterruptedException {
+        reception().receive(arrivals, new Reception.Caller() {
+            @Override
+            public boolean goesOn() {
+                return goesOn;
+            }
+
+            @Override
+            public void pause(Duration time) {
+                pauses.add(time);
+                assertThat(pauses).as("it goes nowhere").hasSizeLessThan(500);
+            }
+
+            @Override
+            public void handled(int more) {
+                handled += more;
+            }
+        });
+    }
+
+    @Test
+    void whatComesAgainTakesEffectOnceAndIsHandledEachTime() throws Exception {
+        List<Message> messages = Messages.sequence("a", 10);
+        List<Message> twice = new ArrayList<>(messages);
+        twice.addAll(messages.subList(3, 7));
+        receive(twice);
+        receive(messages);
+        assertThat(handled).isEqualTo(24);
+        assertThat(applied())
+                .isEqualTo(messages.stream().map(each -> each.id().toString()).toList());
+        assertThat(batches)
+                .as("one transaction for the first time, none for the second")
+                .containsExactly("10");
+    }
+
+    @Test
+    void theMessageAtFaultIsFoundTriedAgainAndBuriedWhileTheOthersTakeEffectInOrder() throws Exception {
+        List<Message> messages = new ArrayList<>(Messages.ofManyKeys("k", 8));
+        messages.add(5, Messages.order("bad", "{\"total\":13}"));
+        failing.put("bad", new IllegalStateException("no such account"));
+        receive(messages);
+        assertThat(handled).isEqualTo(9);
+        assertThat(strings("select aggregate from applied order by n"))
+                .containsExactly("k-0", "k-1", "k-2", "k-3", "k-4", "k-5", "k-6", "k-7");
+        assertThat(batches).as("halved down to one").startsWith("9", "4", "5", "2", "1", "2", "1");
+        DeadLetter letter = onlyLetter();
+        assertThat(letter.source()).isEqualTo("kafka");
+        assertThat(letter.owner()).isEqualTo("billing");
+        assertThat(letter.message().payload()).isEqualTo("{\"total\":13}");
+        assertThat(letter.burial().attempts()).isEqualTo(3);
+        assertThat(letter.burial().errorClass()).isEqualTo("java.lang.IllegalStateException");
+        assertThat(letter.burial().buriedBy()).isEqualTo("test");
+        assertThat(letter.history()).contains("\"attempt\": 1", "\"attempt\": 3", "no such account");
+        assertThat(strings("select place from postroom.dead_letter")).containsExactly("orders/0@5");
+        assertThat(pauses).hasSize(2);
+
+        // It comes again: an operator has it.
+        failing.clear();
+        receive(List.of(messages.get(5)));
+        assertThat(handled).isEqualTo(10);
+        assertThat(database.queryLong("select count(*) from applied where aggregate = 'bad'"))
+                .isZero();
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isOne();
+    }
+
+    @Test
+    void aRejectedMessageIsBuriedAtOnceAndAConflictIsRejected() throws Exception {
+        failing.put("never", new OutcomeException(Outcome.rejected("closed account")));
+        Message good = Messages.order("good");
+        receive(List.of(Messages.order("never"), good));
+        Message other = Message.about("order", "good")
+                .id(good.id())
+                .event("OrderConfirmed")
+                .payload("{\"total\":1}")
+                .build();
+        receive(List.of(other));
+        assertThat(strings("select cause || ' ' || attempts || ' ' || error from postroom.dead_letter order by id"))
+                .containsExactly(
+                        "rejected 1 closed account",
+                        "rejected 1 message " + good.id() + " was accepted by consumer billing with another payload");
+        assertThat(strings("select aggregate from applied")).containsExactly("good");
+    }
+
+    @Test
+    void whatPostgresEndsBecauseOfOthersCostsNoAttempt() throws Exception {
+        AtomicInteger times = new AtomicInteger();
+        projection = (tx, batch) -> {
+            if (times.incrementAndGet() <= 4) {
+                try (Statement statement = tx.createStatement()) {
+                    statement.execute("do $$ begin raise exception 'meanwhile' using errcode = '40001'; end $$");
+                }
+            }
+            apply(tx, batch);
+        };
+        receive(Messages.ofManyKeys("k", 6));
+        assertThat(batches).containsExactly("6");
+        assertThat(strings("select distinct attempt from applied")).containsExactly("1");
+        assertThat(pauses).hasSize(4);
+    }
+
+    @Test
+    void aDestinationThatIsAwayCostsNoAttemptAndTheMessageWaits() throws Exception {
+        AtomicInteger times = new AtomicInteger();
+        projection = (tx, batch) -> {
+            if (times.incrementAndGet() <= 20) {
+                throw new OutcomeException(Outcome.unavailable("maintenance"));
+            }
+            apply(tx, batch);
+        };
+        receive(List.of(Messages.order("a")));
+        assertThat(strings("select attempt from applied")).containsExactly("1");
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isZero();
+    }
+
+    /** It is written by the projection, and found wanting only by the commit. */
+    @Test
+    void aConstraintThatFailsAtTheCommitIsTheMessagesFault() throws Exception {
+        database.execute(
+                "create table parent (id text primary key)",
+                "create table child (id text references parent deferrable initially deferred)",
+                "insert into parent values ('k-0'), ('k-1'), ('k-3')");
+        projection = (tx, batch) -> {
+            apply(tx, batch);
+            for (Envelope each : batch) {
+                try (PreparedStatement insert = tx.prepareStatement("insert into child values (?)")) {
+                    insert.setString(1, each.message().aggregateId());
+                    insert.executeUpdate();
+                }
+            }
+        };
+        receive(Messages.ofManyKeys("k", 4));
+        assertThat(strings("select id from child")).containsExactly("k-0", "k-1", "k-3");
+        assertThat(onlyLetter().message().aggregateId()).isEqualTo("k-2");
+    }
+
+    @Test
+    void aProjectionCannotEndTheTransaction() throws Exception {
+        projection = (tx, batch) -> {
+            apply(tx, batch);
+            tx.commit();
+        };
+        receive(List.of(Messages.order("a")));
+        assertThat(applied()).isEmpty();
+        assertThat(onlyLetter().burial().error()).contains("return to commit, throw to roll back");
+    }
+
+    @Test
+    void nothingIsHandledOnceTheCallerWantsNoMore() throws Exception {
+        projection = (tx, batch) -> {
+            goesOn = false;
+            throw new IllegalStateException("stop");
+        };
+        receive(Messages.ofManyKeys("k", 4));
+        assertThat(handled).isZero();
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isZero();
+    }
+
+    @Test
+    void whatIsNoMessageIsBuriedWholeAndCannotBeRedriven() throws Exception {
+        Message record = Message.about("kafka.record", "orders/0@0")
+                .event("kafka.record")
+                .payload("{\"value\":\"AAE=\"}")
+                .build();
+        Message good = Messages.order("good");
+        receiveAll(List.of(
+                new Arrival(
+                        "orders/0@0", new Envelope(1, record, 1), false, Unreadable.fault("there is no header ce_id")),
+                new Arrival("orders/0@1", new Envelope(2, good, 1), false, null)));
+        assertThat(handled).isEqualTo(2);
+        assertThat(applied()).containsExactly(good.id().toString());
+        assertThat(onlyLetter().burial().error()).isEqualTo("there is no header ce_id");
+        Redrive done = redrive(null);
+        assertThat(done.done()).isZero();
+        assertThat(done.skips().keySet()).allMatch(reason -> reason.contains("is no message"));
+    }
+
+    @Test
+    void aRedrivenDeadLetterTakesEffectOncePatchedIfTheOperatorSaysSo() throws Exception {
+        Message bad = Messages.order("bad");
+        failing.put("bad", new IllegalStateException("no"));
+        receive(List.of(bad));
+        failing.clear();
+        assertThat(reception().redrive()).isFalse();
+        redrive(JsonPatch.parse("[{\"op\":\"replace\",\"path\":\"/total\",\"value\":7}]"));
+        assertThat(database.queryLong("select count(*) from postroom.redriven_letter"))
+                .isOne();
+        assertThat(reception().redrive()).isTrue();
+        assertThat(reception().redrive()).isFalse();
+        receive(List.of(bad));
+        assertThat(strings("select payload from applied")).containsExactly("{\"total\":7}");
+        assertThat(strings("select resolution from postroom.dead_letter"))
+                .as("what it was before the operator changed it is not applied, nor given up again")
+                .containsExactly("redriven");
+    }
+
+    @Test
+    void aRedrivenDeadLetterThatFailsAgainIsANewOne() throws Exception {
+        failing.put("bad", new IllegalStateException("no"));
+        receive(List.of(Messages.order("bad")));
+        redrive(null);
+        for (int i = 0; i < 3; i++) {
+            database.execute("update postroom.redriven_letter set due_at = now() - interval '1 s'");
+            assertThat(reception().redrive()).isTrue();
+        }
+        assertThat(database.queryLong("select count(*) from postroom.redriven_letter"))
+                .isZero();
+        assertThat(
+                        strings(
+                                "select coalesce(resolution, 'open') || ' ' || attempts || ' ' || (origin is not null) from postroom.dead_letter order by id"))
+                .containsExactly("redriven 3 false", "open 3 true");
+    }
+
+    @Test
+    void nothingIsAppliedWhileSomebodyElseServesTheSubscription() throws Exception {
+        database.execute("insert into postroom.subscription (name, lanes) values ('billing', 1)");
+        assertThat(reception().isServed()).isFalse();
+        assertThatThrownBy(() -> receive(List.of(Messages.order("a"))))
+                .isInstanceOf(NotServedException.class)
+                .hasMessageContaining("served by postgres");
+        assertThatThrownBy(() -> reception().redrive()).isInstanceOf(NotServedException.class);
+        assertThat(handled).isZero();
+        database.execute("update postroom.subscription set served_by = 'kafka'");
+        assertThat(reception().isServed()).isTrue();
+        failing.put("bad", new OutcomeException(Outcome.rejected("no")));
+        receive(List.of(Messages.order("a"), Messages.order("bad")));
+        assertThat(applied()).hasSize(1);
+        assertThat(onlyLetter().position())
+                .as("the journal's position, as a relay would have it")
+                .isEqualTo(2);
+    }
+
+    @Test
+    void refusesAProjectionThatIsBehindAnInboxAlready() {
+        assertThatThrownBy(() -> postroom.reception()
+                        .consumer("Billing")
+                        .batchMax(0)
+                        .build(projection.behind(postroom.inbox(), "billing")))
+                .hasMessageContaining("consumer is 'Billing'")
+                .hasMessageContaining("batch is 0")
+                .hasMessageContaining("behind an inbox already")
+                .extracting("code")
+                .isEqualTo("source.invalid");
+    }
+
+    private Redrive redrive(JsonPatch patch) throws InterruptedException {
+        RedriveRequest.Builder request = RedriveRequest.redrive(DeadLetterFilter.ofOwner("billing"))
+                .actor("ann")
+                .reason("test");
+        UUID id = letters.redrives()
+                .request(patch == null ? request.build() : request.patch(patch).build())
+                .request()
+                .id();
+        return letters.redrives().run(id, now -> {});
+    }
+
+    private DeadLetter onlyLetter() {
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isOne();
+        return letters.get(database.queryLong("select id from postroom.dead_letter"))
+                .orElseThrow();
+    }
+
+    private List<String> applied() throws SQLException {
+        return strings("select id from applied order by n");
+    }
+
+    private List<String> strings(String sql) throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement();
+                var rows = statement.executeQuery(sql)) {
+            List<String> values = new ArrayList<>();
+            while (rows.next()) {
+                values.add(rows.getString(1));
+            }
+            return values;
+        }
+    }
+}

@@ -1,0 +1,311 @@
+package io.postroom.source;
+
+import io.postroom.PostroomException;
+import io.postroom.inbox.Inbox;
+import io.postroom.journal.Journal;
+import io.postroom.message.Message;
+import io.postroom.postgres.Database;
+import io.postroom.relay.Projection;
+import io.postroom.retry.Backoff;
+import io.postroom.retry.Decision;
+import io.postroom.retry.Fault;
+import io.postroom.retry.RetryPolicy;
+import io.postroom.telemetry.Telemetry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Semaphore;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applies what a source is brought by its broker: in batches, each one transaction with the inbox, down to the message at fault, which
+ * is tried again as the policy says and then buried.
+ *
+ * <p>A message that was handled has taken effect, once, or is a dead letter; only then may its broker be told. If the process dies
+ * before that, the message comes again and the inbox knows it. Safe for use by many threads, each with messages of its own.
+ */
+public final class Reception {
+    /** The word for Kafka: who serves a subscription, and whose dead letters they are. */
+    public static final String KAFKA = "kafka";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Reception.class);
+    /** What PostgreSQL ends so often in a row, because of what others do at the same time, is taken for the messages' fault. */
+    private static final int DISTURBED_MAX = 5;
+
+    private static final Backoff TROUBLE = new Backoff(Duration.ofMillis(50), Duration.ofSeconds(5));
+    private static final Backoff PROBE = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
+
+    private final String consumer;
+    private final String node;
+    private final RetryPolicy retry;
+    private final int batchMax;
+    private final Telemetry telemetry;
+    private final Application application;
+    private final Undertaker undertaker;
+    private final Redriving redriving;
+    private volatile boolean troubled;
+
+    private Reception(Builder builder, Projection projection) {
+        this.consumer = builder.consumer;
+        this.node = builder.node;
+        this.retry = builder.retry;
+        this.batchMax = builder.batchMax;
+        this.telemetry = builder.telemetry;
+        ReceptionTable table = new ReceptionTable(builder.database.schema());
+        this.application = new Application(
+                builder.database,
+                table,
+                builder.inbox,
+                builder.journal,
+                consumer,
+                projection,
+                builder.deadline,
+                new Semaphore(builder.transactionsMax));
+        this.undertaker = new Undertaker(table, consumer, node, telemetry);
+        this.redriving = new Redriving(builder.database, table, application, undertaker, retry, node);
+    }
+
+    /** Whoever has messages to be handled. Its methods are called by the thread that handles them. */
+    public interface Caller {
+        /** Whether it still wants the rest. */
+        boolean goesOn();
+
+        /** Waits, but not longer than it wants the rest. */
+        void pause(Duration time) throws InterruptedException;
+
+        /** So many more of the messages are done with, in their order. */
+        void handled(int arrivals);
+    }
+
+    public String consumer() {
+        return consumer;
+    }
+
+    /** Whether messages for this consumer are to come from a broker: there is no subscription of its name, or it was moved there. */
+    public boolean isServed() {
+        return application.isServed();
+    }
+
+    /**
+     * Handles messages of one key after the other, in the order given. Returns when all are handled or the caller wants no more.
+     *
+     * @throws NotServedException if the subscription is served by somebody else; what was not handled must come again
+     */
+    public void receive(List<Arrival> arrivals, Caller caller) throws InterruptedException {
+        List<Application.Item> items = arrivals.stream().map(application::read).toList();
+        Trial trial = new Trial(retry, node, 0);
+        int next = 0;
+        int max = batchMax;
+        int disturbed = 0;
+        int failures = 0;
+        while (next < items.size() && caller.goesOn()) {
+            List<Application.Item> batch = batch(items, next, max);
+            long began = System.nanoTime();
+            Application.Result result = application.apply(batch, trial.attempts() + 1);
+            if (result.isApplied()) {
+                next += batch.size();
+                max = Math.min(batchMax, max * 2);
+                trial = new Trial(retry, node, 0);
+                disturbed = 0;
+                failures = 0;
+                wellAgain();
+                telemetry.delivered(consumer, batch.size());
+                caller.handled(batch.size());
+            } else if (result.isTrouble() || result.isDisturbed() && ++disturbed < DISTURBED_MAX) {
+                trouble(result.thrown());
+                caller.pause(TROUBLE.after(++failures));
+            } else if (batch.size() > 1) {
+                max = Math.max(1, batch.size() / 2);
+            } else {
+                Trial.Verdict verdict = trial.judge(result.thrown(), Duration.ofNanos(System.nanoTime() - began));
+                if (settle(batch.get(0), trial, verdict, ++failures, caller)) {
+                    next++;
+                    trial = new Trial(retry, node, 0);
+                    failures = 0;
+                    caller.handled(1);
+                }
+            }
+        }
+    }
+
+    /**
+     * Applies one dead letter that an operator has redriven, if there is one.
+     *
+     * @return whether there was one
+     * @throws NotServedException if the subscription is served by somebody else
+     */
+    public boolean redrive() {
+        return redriving.once();
+    }
+
+    /** What goes together: messages that have not failed, or one that cannot be read. */
+    private static List<Application.Item> batch(List<Application.Item> items, int next, int max) {
+        int end = next + 1;
+        if (items.get(next).unreadable() == null) {
+            while (end < items.size() && end - next < max && items.get(end).unreadable() == null) {
+                end++;
+            }
+        }
+        return items.subList(next, end);
+    }
+
+    /** Waits, or gives the message up. Returns whether it is done with. */
+    private boolean settle(Application.Item item, Trial trial, Trial.Verdict verdict, int failures, Caller caller)
+            throws InterruptedException {
+        Message message = item.arrival().envelope().message();
+        telemetry.failed(consumer, message.eventType(), verdict.word());
+        if (verdict.decision() instanceof Decision.TryAgain again) {
+            log(item, trial, verdict, "trying again in " + again.after().toMillis() + " ms");
+            caller.pause(again.after());
+            return false;
+        }
+        if (verdict.decision() instanceof Decision.Unavailable) {
+            log(item, trial, verdict, "it is not the message's fault, no attempt is counted");
+            caller.pause(PROBE.after(failures));
+            return false;
+        }
+        Decision.GiveUp over = (Decision.GiveUp) verdict.decision();
+        log(item, trial, verdict, "buried: " + over.why());
+        for (int tries = 1; caller.goesOn(); tries++) {
+            @Nullable RuntimeException thrown = application.bury(tx -> undertaker.bury(tx, item, trial, verdict));
+            if (thrown == null) {
+                return true;
+            }
+            trouble(thrown);
+            caller.pause(TROUBLE.after(tries));
+        }
+        return false;
+    }
+
+    private void log(Application.Item item, Trial trial, Trial.Verdict verdict, String next) {
+        LOG.warn(
+                "could not apply message {} from {} for consumer {}, attempt {}: {}: {}; {}",
+                item.arrival().envelope().message().id(),
+                item.arrival().place(),
+                consumer,
+                trial.attempts(),
+                verdict.fault().errorClass(),
+                verdict.fault().message(),
+                next);
+    }
+
+    /** In an outage every batch would say the same: the first one speaks for all. */
+    private void trouble(@Nullable Throwable thrown) {
+        if (!troubled) {
+            troubled = true;
+            LOG.warn(
+                    "consumer {} cannot use the database: {}; nothing is lost, it is tried again",
+                    consumer,
+                    thrown == null ? "" : Fault.of(thrown).message());
+        }
+    }
+
+    private void wellAgain() {
+        if (troubled) {
+            troubled = false;
+            LOG.info("consumer {} goes on", consumer);
+        }
+    }
+
+    /** Collects a reception; {@link #build} reports every problem at once. */
+    public static final class Builder {
+        private static final Pattern CONSUMER = Pattern.compile("[a-z][a-z0-9_.-]{0,99}");
+
+        private final Database database;
+        private final Inbox inbox;
+        private final Journal journal;
+        private final Telemetry telemetry;
+        private String consumer = "";
+        private String node = "source";
+        private RetryPolicy retry = RetryPolicy.STANDARD;
+        private Duration deadline = Duration.ofSeconds(60);
+        private int batchMax = 500;
+        private int transactionsMax = 8;
+
+        public Builder(Database database, Inbox inbox, Journal journal, Telemetry telemetry) {
+            this.database = database;
+            this.inbox = inbox;
+            this.journal = journal;
+            this.telemetry = telemetry;
+        }
+
+        /** Whose inbox it is; the name of a subscription if messages are to be moved between relays and a broker. */
+        public Builder consumer(String consumer) {
+            this.consumer = consumer;
+            return this;
+        }
+
+        /** How operators call this process; a host or pod name is a good one. */
+        public Builder node(String node) {
+            this.node = node;
+            return this;
+        }
+
+        public Builder retry(RetryPolicy retry) {
+            this.retry = Objects.requireNonNull(retry, "retry");
+            return this;
+        }
+
+        /** How long one transaction may take before PostgreSQL ends it; 60 s unless given. */
+        public Builder deadline(Duration deadline) {
+            this.deadline = deadline;
+            return this;
+        }
+
+        /** How many messages one transaction takes on; 500 unless given. */
+        public Builder batchMax(int messages) {
+            this.batchMax = messages;
+            return this;
+        }
+
+        /** How many transactions are open at once in this process; 8 unless given. */
+        public Builder transactionsMax(int transactions) {
+            this.transactionsMax = transactions;
+            return this;
+        }
+
+        public Reception build(Projection projection) {
+            List<String> problems = new ArrayList<>();
+            check(
+                    CONSUMER.matcher(consumer).matches(),
+                    "consumer is '" + consumer
+                            + "', it must be a lower-case letter and up to 99 letters, digits or _ . -",
+                    problems);
+            check(
+                    !node.isBlank() && node.length() <= 200,
+                    "node is '" + node + "', it must be 1 to 200 characters",
+                    problems);
+            check(
+                    deadline.compareTo(Duration.ofMillis(100)) >= 0 && deadline.compareTo(Duration.ofHours(1)) <= 0,
+                    "deadline is " + deadline + ", the range is 100 ms to 1 h",
+                    problems);
+            check(
+                    batchMax >= 1 && batchMax <= Inbox.BATCH_MAX,
+                    "batch is " + batchMax + " messages, the range is 1 to " + Inbox.BATCH_MAX,
+                    problems);
+            check(
+                    transactionsMax >= 1 && transactionsMax <= 1_000,
+                    "there are " + transactionsMax + " transactions at once, the range is 1 to 1000",
+                    problems);
+            check(
+                    !projection.isBehindInbox(),
+                    "the projection is behind an inbox already and would get nothing; give it as it is",
+                    problems);
+            if (!problems.isEmpty()) {
+                throw new PostroomException(
+                        "source.invalid", "could not make source " + consumer + ": " + String.join("; ", problems));
+            }
+            return new Reception(this, projection);
+        }
+
+        private static void check(boolean holds, String problem, List<String> problems) {
+            if (!holds) {
+                problems.add(problem);
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package io.postroom.source;
+
+import io.postroom.message.Envelope;
+import io.postroom.postgres.Database;
+import io.postroom.relay.Outcome;
+import io.postroom.relay.OutcomeException;
+import io.postroom.retry.Decision;
+import io.postroom.retry.RetryPolicy;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applies dead letters that an operator has redriven, one at a time: in one transaction with the inbox and with the end of its row. Any
+ * process of the consumer may; two never take the same. Safe for use by many threads.
+ */
+record Redriving(
+        Database database,
+        ReceptionTable table,
+        Application application,
+        Undertaker undertaker,
+        RetryPolicy retry,
+        String node) {
+    private static final Logger LOG = LoggerFactory.getLogger(Redriving.class);
+    /** How long one is left alone that cannot be applied for no fault of its own. */
+    private static final Duration ASIDE = Duration.ofSeconds(5);
+
+    /** Returns whether there was one. */
+    boolean once() {
+        ReceptionTable.@Nullable Redriven[] taken = {null};
+        long began = System.nanoTime();
+        try {
+            return database.transact(tx -> {
+                application.enter(tx);
+                Optional<ReceptionTable.Redriven> found = table.takeRedriven(tx, application.consumer());
+                if (found.isEmpty()) {
+                    return false;
+                }
+                ReceptionTable.Redriven redriven = found.get();
+                taken[0] = redriven;
+                apply(tx, redriven);
+                return true;
+            });
+        } catch (NotAppliedException e) {
+            ReceptionTable.Redriven redriven = taken[0];
+            if (redriven == null) {
+                throw e;
+            }
+            failed(redriven, e.getCause(), Duration.ofNanos(System.nanoTime() - began));
+            return true;
+        }
+    }
+
+    private void apply(Connection tx, ReceptionTable.Redriven redriven) {
+        Envelope envelope = new Envelope(Math.max(1, redriven.position()), redriven.message(), redriven.attempts() + 1);
+        Arrival arrival = new Arrival("dead letter " + redriven.deadLetter(), envelope, true, null);
+        Application.Item item = application.read(arrival);
+        if (item.unreadable() != null) {
+            throw new NotAppliedException(new OutcomeException(new Outcome.Rejected(item.unreadable())));
+        }
+        application.project(tx, List.of(item), redriven.attempts() + 1);
+        table.endRedriven(tx, redriven.deadLetter());
+    }
+
+    private void failed(ReceptionTable.Redriven redriven, Throwable thrown, Duration took) {
+        database.transact(tx -> {
+            boolean ofSubscription = application.enter(tx);
+            Optional<Integer> attempts = table.lockRedriven(tx, redriven.deadLetter());
+            if (attempts.isEmpty() || attempts.get() != redriven.attempts()) {
+                // Somebody else has taken it meanwhile.
+                return false;
+            }
+            Application.Result result = new Application.Result(thrown, true);
+            if (result.isTrouble() || result.isDisturbed()) {
+                table.postponeRedriven(tx, redriven.deadLetter(), redriven.attempts(), ASIDE);
+                return false;
+            }
+            Trial trial = new Trial(retry, node, redriven.attempts());
+            Trial.Verdict verdict = trial.judge(thrown, took);
+            LOG.warn(
+                    "could not apply redriven dead letter {} for consumer {}, attempt {}: {}: {}",
+                    redriven.deadLetter(),
+                    application.consumer(),
+                    trial.attempts(),
+                    verdict.fault().errorClass(),
+                    verdict.fault().message());
+            if (verdict.decision() instanceof Decision.GiveUp) {
+                undertaker.buryAgain(new Application.Grave(tx, ofSubscription), redriven, trial, verdict);
+                table.endRedriven(tx, redriven.deadLetter());
+            } else {
+                Duration after = verdict.decision() instanceof Decision.TryAgain again ? again.after() : ASIDE;
+                table.postponeRedriven(tx, redriven.deadLetter(), trial.attempts(), after);
+            }
+            return true;
+        });
+    }
+}

@@ -1,0 +1,7 @@
+-- Let dead letters that were just resolved wait for their consumers.
+--   :ids bigint[]
+insert into /*schema*/redriven_letter (dead_letter, consumer)
+select id, owner
+from /*schema*/dead_letter
+where id = any (:ids)
+order by id

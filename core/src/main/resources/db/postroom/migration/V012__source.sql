@@ -1,0 +1,48 @@
+-- Consumers behind a broker: who serves a subscription, moves between PostgreSQL and a broker, and what a source has given up on.
+
+alter table /*schema*/subscription
+    -- Who brings its messages: relays from the journal, or a source from Kafka.
+    add column served_by text not null default 'postgres',
+    add constraint subscription_served_by check (served_by in ('postgres', 'kafka'));
+
+alter table /*schema*/dead_letter
+    -- Where it came from, if not from the journal: topic, partition and offset. Its position is then that of the journal only where a
+    -- subscription of this name is served; else it is a number beyond all positions that is made from the message's id.
+    add column place text,
+    drop constraint dead_letter_source,
+    add constraint dead_letter_source check (source in ('subscription', 'kafka'));
+
+-- Dead letters of a source that were redriven, until they have taken effect or are buried again.
+create table /*schema*/redriven_letter (
+    dead_letter bigint      not null primary key references /*schema*/dead_letter (id),
+    consumer    text        not null,
+    due_at      timestamptz not null default clock_timestamp(),
+    attempts    integer     not null default 0
+);
+create index redriven_letter_due on /*schema*/redriven_letter (consumer, due_at, dead_letter);
+
+-- A move of a subscription to a broker or back: where the cut is. The cut is found first and does not change; whoever goes on with the
+-- move goes on from here.
+create table /*schema*/subscription_move (
+    id           bigint      not null generated always as identity primary key,
+    subscription text        not null references /*schema*/subscription (name) on delete cascade,
+    target       text        not null,
+    -- The subscription that carries messages to the broker.
+    feed         text        not null,
+    topics       text[]      not null,
+    group_id     text        not null,
+    -- To Kafka: the end of the journal, after the offsets were read. To PostgreSQL: where lanes begin, read before the offsets were.
+    position     bigint      not null,
+    -- To Kafka: where the group begins. To PostgreSQL: what the group must have applied. By topic/partition.
+    offsets      jsonb       not null,
+    actor        text        not null,
+    reason       text        not null,
+    noted_at     timestamptz not null default clock_timestamp(),
+    ended_at     timestamptz,
+    outcome      text,
+    constraint subscription_move_target check (target in ('postgres', 'kafka')),
+    constraint subscription_move_outcome check (outcome in ('done', 'cancelled') and (outcome is null) = (ended_at is null))
+);
+create unique index subscription_move_open on /*schema*/subscription_move (subscription) where ended_at is null;
+
+insert into /*schema*/migration (version, name) values (12, 'source');
