@@ -7,6 +7,7 @@ import io.postroom.inbox.Inbox;
 import io.postroom.inbox.Received;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.Upcasters;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.CutProxy;
@@ -517,6 +518,34 @@ class ProjectionTest {
         assertThat(count("dead_letter where cause = 'rejected' and message_id = '"
                         + messages.get(4).id() + "' and error like '%with another payload'"))
                 .isEqualTo(1);
+    }
+
+    /** What was accepted before a release that reads it in another version is a duplicate after it, not another message. */
+    @Test
+    void anUpcasterDoesNotMakeAMessageAnotherOneForItsInbox() throws Exception {
+        List<Message> messages = Messages.ofManyKeys("k", 5);
+        publish(messages);
+        try (Connection tx = database.begin()) {
+            for (Message message : messages.subList(0, 3)) {
+                postroom()
+                        .inbox()
+                        .accept(tx, "ledger", message.id(), Received.of(message).payloadHash());
+            }
+            tx.commit();
+        }
+        Upcasters upcasters = Upcasters.builder()
+                .add(messages.get(0).eventType(), 1, payload -> "{\"newer\":true}")
+                .build();
+        Projection projection = this::apply;
+        Postroom newer =
+                Postroom.builder(database.dataSource()).upcasters(upcasters).build();
+        try (Relay relay = newer.relay()
+                .project(subscription().build(), projection.behind(newer.inbox(), "ledger"))
+                .build()) {
+            relay.runOnce();
+        }
+        assertEachAppliedOnce(2);
+        assertThat(count("dead_letter")).isZero();
     }
 
     private static void awaitDeaf(CountDownLatch latch) {

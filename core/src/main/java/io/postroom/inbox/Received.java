@@ -1,6 +1,7 @@
 package io.postroom.inbox;
 
 import io.postroom.message.Message;
+import io.postroom.message.PayloadHash;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -23,9 +24,9 @@ public record Received(UUID id, byte[] payloadHash) {
         payloadHash = payloadHash.clone();
     }
 
-    /** A message with the SHA-256 of its payload, which is the same bytes wherever it comes from. */
+    /** A message with the SHA-256 of its payload as it was published, wherever it comes from and in whatever version it is read. */
     public static Received of(Message message) {
-        return of(message.id(), message.payload());
+        return new Received(message.id(), PayloadHash.of(message));
     }
 
     /** A message of a foreign source with the SHA-256 of its payload. */

@@ -58,7 +58,7 @@ final class UpcastChain {
             }
             reached = read.message();
         }
-        return new Reading.Read(reached);
+        return new Reading.Read(PayloadHash.keep(message, reached));
     }
 
     private Reading step(Message message) {
