@@ -134,11 +134,7 @@ public final class Bench {
         report.ratio(section, "relay against the raw read", Measure.median(ours) / Measure.median(raw), 0.4);
         report.ratio(
                 section, "relay against claim and mark, matched", Measure.median(ours) / Measure.median(matched), 2.5);
-        report.ratio(
-                section,
-                "relay with a held snapshot against without",
-                Measure.ratio(held, ours),
-                0.9);
+        report.ratio(section, "relay with a held snapshot against without", Measure.ratio(held, ours), 0.9);
     }
 
     /** One drain of a fresh backlog, perhaps while somebody holds a snapshot, after all of it was read once as it lies. */

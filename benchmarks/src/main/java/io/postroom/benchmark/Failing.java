@@ -58,11 +58,7 @@ final class Failing {
         report.figure(SECTION, "the backlog of an outage, once it is over", Measure.median(outage), "messages/s");
         report.ratio(SECTION, "others while 1 % of the keys fail", Measure.ratio(failing, none), 0.8);
         report.ratio(SECTION, "others beside 100,000 parked", Measure.ratio(parked, none), 0.9);
-        report.ratio(
-                SECTION,
-                "after an outage, against a stamped backlog",
-                Measure.ratio(outage, stamped),
-                0.9);
+        report.ratio(SECTION, "after an outage, against a stamped backlog", Measure.ratio(outage, stamped), 0.9);
     }
 
     /** The rate of the messages that do not fail. */

@@ -36,12 +36,14 @@ final class Projecting {
 
     void run(Report report, int rounds) throws Exception {
         Measure.Pair projection = Measure.inTurn(rounds, () -> relay(false), this::bare);
-        report.figure(SECTION, "the same SQL, batches of 1,000 from memory, two threads", projection.second(), "messages/s");
+        report.figure(
+                SECTION, "the same SQL, batches of 1,000 from memory, two threads", projection.second(), "messages/s");
         report.figure(SECTION, "projection of a stamped backlog, two lanes", projection.first(), "messages/s");
         report.figure(SECTION, "the same behind an inbox", relay(true), "messages/s");
         report.ratio(SECTION, "projection against the same SQL without us", projection.ratio(), 0.7);
         Measure.Pair inbox = Measure.inTurn(rounds, this::accept, this::insert);
-        report.figure(SECTION, "insert of id and hash with a primary key, batches of 1,000", inbox.second(), "messages/s");
+        report.figure(
+                SECTION, "insert of id and hash with a primary key, batches of 1,000", inbox.second(), "messages/s");
         report.figure(SECTION, "inbox.acceptAll, batches of 1,000", inbox.first(), "messages/s");
         report.note(
                 SECTION,
@@ -188,11 +190,14 @@ final class Projecting {
                             "insert into bare (consumer, id, hash) select 'bench', id, hash from unnest(?::uuid[], ?::bytea[]) as r (id, hash)")) {
                 for (List<Received> batch : batches) {
                     statement.setArray(
-                            1, tx.createArrayOf("uuid", batch.stream().map(Received::id).toArray()));
+                            1,
+                            tx.createArrayOf(
+                                    "uuid", batch.stream().map(Received::id).toArray()));
                     statement.setArray(
                             2,
                             tx.createArrayOf(
-                                    "bytea", batch.stream().map(Received::payloadHash).toArray(byte[][]::new)));
+                                    "bytea",
+                                    batch.stream().map(Received::payloadHash).toArray(byte[][]::new)));
                     statement.executeUpdate();
                     tx.commit();
                 }
