@@ -38,7 +38,7 @@ create table /*schema*/generation (
     -- live      what the read model's name means
     -- former    was live; kept up to date, so that a swap can be undone
     state        text        not null,
-    schema_name  text        not null generated always as (case when state = 'live' then read_model else read_model || '_g' || number end) stored,
+    schema_name  text        not null generated always as (case when state = 'live' then read_model else read_model || '_g' || number::text end) stored,
     subscription text        unique references /*schema*/subscription (name),
     -- What made its tables.
     ddl          text,
