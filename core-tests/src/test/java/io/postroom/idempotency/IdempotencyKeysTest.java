@@ -117,6 +117,18 @@ class IdempotencyKeysTest {
                 .isEqualTo(1);
     }
 
+    /** The answer that was looked at has expired, and another was stored since. */
+    @Test
+    void anAnswerThatIsNotTheOneThatWasSeenIsNotForgotten() throws SQLException {
+        shop.place(Shop.request("again"));
+        KeyDetails seen = keys.find(Shop.key("again")).orElseThrow();
+        shop.database.execute("update postroom.idempotency_key set expires_at = now()");
+        assertThat(shop.place(Shop.request("again"))).isInstanceOf(Outcome.Executed.class);
+        assertThatThrownBy(() -> keys.forget(seen, ACT)).extracting("code").isEqualTo("idempotency.key-changed");
+        keys.forget(keys.find(Shop.key("again")).orElseThrow(), ACT);
+        assertThat(keys.find(Shop.key("again"))).isEmpty();
+    }
+
     @Test
     void anActNeedsSomebodyAndAReason() {
         KeyDetails stuck = stuck("reason");
@@ -185,7 +197,7 @@ class IdempotencyKeysTest {
             operator.release(stuck, ACT);
             operator.forget(operator.find(Shop.key("w")).orElseThrow(), ACT);
             for (HikariDataSource people : List.of(operators, readers)) {
-                for (String column : List.of("response", "recovery")) {
+                for (String column : List.of("response", "headers", "recovery")) {
                     assertThatThrownBy(() -> people.getConnection()
                                     .createStatement()
                                     .execute("select " + column + " from postroom.idempotency_key"))

@@ -87,9 +87,10 @@ class KeyPurgeTest {
                     throw new IllegalStateException(e);
                 }
             });
+            assertThat(request.get(60, TimeUnit.SECONDS)).isInstanceOf(Outcome.Running.class);
             tx.commit();
-            assertThat(request.get(60, TimeUnit.SECONDS)).isInstanceOf(Outcome.Executed.class);
         }
+        assertThat(shop.place(Shop.request("old-5"))).isInstanceOf(Outcome.Executed.class);
         assertThat(shop.placed("old-5")).isEqualTo(1);
     }
 

@@ -13,6 +13,7 @@ import io.postroom.testkit.TestPostgres;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -332,6 +333,11 @@ class OnceTest {
         try (HikariDataSource pool = TestDatabase.pool(url, 4)) {
             Idempotency strict = Postroom.on(pool).idempotency();
             Outcome outcome = strict.once(Shop.request(key), tx -> {
+                try (Statement statement = tx.createStatement();
+                        ResultSet row = statement.executeQuery("show transaction_isolation")) {
+                    row.next();
+                    assertThat(row.getString(1)).isEqualTo(isolation);
+                }
                 Shop.insert(tx, key, "");
                 insertAnswer(key, "body");
                 return Answer.of(200, "mine");

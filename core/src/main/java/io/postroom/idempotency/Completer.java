@@ -1,6 +1,7 @@
 package io.postroom.idempotency;
 
 import io.postroom.postgres.Database;
+import io.postroom.retry.Fault;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,11 +17,12 @@ import org.slf4j.LoggerFactory;
  * Goes on with the steps of a scope's keys that somebody has left in the middle, so that they do not wait for their client to ask
  * again. Its procedure knows the request only by {@link Steps#input()}.
  *
- * <p>Any number may run, beside requests: whoever gets a lease goes on. What fails is tried again in the next round.
+ * <p>Any number may run, beside requests: whoever gets a lease goes on. What fails is tried again when all others have had their turn. A
+ * key that was forgotten meanwhile is not begun anew.
  */
 public final class Completer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Completer.class);
-    private static final int ROUND_MAX = 100;
+    static final int ROUND_MAX = 100;
 
     private final Idempotency idempotency;
     private final Database database;
@@ -30,6 +33,8 @@ public final class Completer implements AutoCloseable {
     private final ScheduledExecutorService thread;
     /** Those of the last round: what fails again and again is said once. */
     private Set<IdempotencyKey> failing = Set.of();
+    /** Where the last round ended; null at the end of the list. */
+    private @Nullable IdempotencyKey after;
 
     Completer(
             Idempotency idempotency,
@@ -56,10 +61,10 @@ public final class Completer implements AutoCloseable {
         thread.scheduleWithFixedDelay(this::runQuietly, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** One round, on the caller's thread; returns how many keys got their answer. */
+    /** One round of up to 100 keys, on the caller's thread; returns how many got their answer. The next goes on behind them. */
     public synchronized int runOnce() {
-        List<Request> lapsed = database.run(tx -> table.findLapsed(tx, scope, ROUND_MAX));
-        Set<IdempotencyKey> failed = new HashSet<>();
+        List<Request> lapsed = next();
+        Set<IdempotencyKey> failed = new HashSet<>(after == null ? Set.of() : failing);
         int answered = 0;
         for (Request request : lapsed) {
             if (complete(request, failed)) {
@@ -70,18 +75,33 @@ public final class Completer implements AutoCloseable {
         return answered;
     }
 
+    private List<Request> next() {
+        List<Request> page = find(after);
+        if (page.isEmpty() && after != null) {
+            page = find(null);
+        }
+        after = page.size() == ROUND_MAX ? page.get(ROUND_MAX - 1).key() : null;
+        return page;
+    }
+
+    private List<Request> find(@Nullable IdempotencyKey behind) {
+        return database.run(tx -> table.findLapsed(tx, scope, behind, ROUND_MAX));
+    }
+
     private boolean complete(Request request, Set<IdempotencyKey> failed) {
         try {
             boolean answered =
-                    idempotency.steps(request, policy, procedure) instanceof Outcome.Executed done && done.stored();
+                    idempotency.resume(request, policy, procedure) instanceof Outcome.Executed done && done.stored();
             if (answered) {
                 LOG.info("completed {}, which was left in the middle of its steps", request.key());
             }
             return answered;
-        } catch (Exception e) {
-            // Whatever the procedure throws: the others must not wait for it.
+        } catch (Throwable e) {
+            // Whatever the procedure throws, an Error too: the others must not wait for it, and the rounds must not
+            // end. What it says is
+            // the application's own and may hold what no log should.
             if (!failing.contains(request.key())) {
-                LOG.warn("could not complete {}: {}; it is tried again", request.key(), String.valueOf(e.getMessage()));
+                LOG.warn("could not complete {}: {}; it is tried again", request.key(), Fault.of(e));
             }
             failed.add(request.key());
             return false;
@@ -91,8 +111,9 @@ public final class Completer implements AutoCloseable {
     private void runQuietly() {
         try {
             runOnce();
-        } catch (RuntimeException e) {
-            LOG.warn("could not look for unfinished keys of {}: {}; it is tried again", scope, e.getMessage());
+        } catch (Throwable e) {
+            // An executor would never run this again, and say nothing.
+            LOG.warn("could not look for unfinished keys of {}: {}; it is tried again", scope, Fault.of(e));
         }
     }
 

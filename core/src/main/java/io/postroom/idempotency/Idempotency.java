@@ -69,11 +69,17 @@ public final class Idempotency {
     }
 
     /**
-     * Does a procedure in steps, or goes on with it where another has left it. What it throws is thrown again: if no step was done,
-     * nothing has happened, else whoever asks next goes on.
+     * Does a procedure in steps, or goes on with it where another has left it. What it throws is thrown again, and whoever asks next
+     * for the same goes on after the last step that was done. The key is kept even if none was: what was called before the first step
+     * is not known here.
      */
     public <E extends Exception> Outcome steps(Request request, KeyPolicy policy, Procedure<E> procedure) throws E {
         return patiently(request, policy, () -> stepper.run(request, policy, procedure));
+    }
+
+    /** Goes on with steps that were left, and begins nothing. Waits for nobody. */
+    <E extends Exception> Outcome resume(Request request, KeyPolicy policy, Procedure<E> procedure) throws E {
+        return counted(request, stepper.resume(request, policy, procedure));
     }
 
     /** Something that goes on with the keys of a scope that were left in the middle of their steps. */

@@ -57,6 +57,8 @@ final class KeyListTable {
                         .set("fence", seen.fence())
                         .set("state", seen.state().toString())
                         .set("reached", seen.steps())
+                        .set("hash", HexFormat.of().parseHex(seen.hash()))
+                        .set("created_at", seen.createdAt())
                         .update()
                 == 1;
     }

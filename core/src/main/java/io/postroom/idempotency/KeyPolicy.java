@@ -12,7 +12,8 @@ import java.util.List;
  * @param expiry how long an answer is kept; after that the key is as if it had never been there
  * @param failures which failures are given again
  * @param patience how long a request waits for another that runs with its key, without holding a connection
- * @param lease in steps: how long after a crash nobody goes on. It is renewed while the steps go on
+ * @param lease in steps: how long after a crash nobody goes on. It is renewed while the steps go on. In a command of one transaction: how
+ *     long that may stand idle, at least {@link #IDLE_MIN}, before PostgreSQL ends it
  * @param runtimeMax in steps: how long they may take in one go; after that the lease is not renewed, so that what hangs is not kept
  */
 public record KeyPolicy(Duration expiry, Failures failures, Duration patience, Duration lease, Duration runtimeMax) {
@@ -21,6 +22,9 @@ public record KeyPolicy(Duration expiry, Failures failures, Duration patience, D
     public static final Duration LEASE_MIN = Duration.ofMillis(500);
     public static final Duration LEASE_MAX = Duration.ofHours(1);
     public static final Duration RUNTIME_MAX = Duration.ofDays(1);
+
+    /** However short a lease is: a process that is only slow must not lose its transaction to this. */
+    public static final Duration IDLE_MIN = Duration.ofSeconds(10);
 
     /** A day, client errors stored, no patience, a lease of 30 seconds and ten minutes for all steps. */
     public static final KeyPolicy STANDARD = new KeyPolicy(
@@ -60,6 +64,20 @@ public record KeyPolicy(Duration expiry, Failures failures, Duration patience, D
 
     public KeyPolicy runtimeMax(Duration runtimeMax) {
         return new KeyPolicy(expiry, failures, patience, lease, runtimeMax);
+    }
+
+    /** How long a transaction of ours may say nothing; then its process is taken for gone, and PostgreSQL ends it. */
+    Duration idleMax() {
+        return atLeast(lease);
+    }
+
+    /** The same in a step, whose lease is renewed meanwhile. */
+    Duration stepIdleMax() {
+        return atLeast(runtimeMax);
+    }
+
+    private static Duration atLeast(Duration duration) {
+        return duration.compareTo(IDLE_MIN) < 0 ? IDLE_MIN : duration;
     }
 
     private static void check(List<String> problems, String name, Duration value, Duration min, Duration max) {

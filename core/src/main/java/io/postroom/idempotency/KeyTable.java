@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Idempotency keys as a command of one transaction sees them: one method per statement, no decisions. */
 final class KeyTable {
@@ -23,8 +24,21 @@ final class KeyTable {
         storeAndCommit = schema.sql(KeyTable.class, "store_and_commit.sql");
     }
 
+    /** In a transaction of the caller's: how long that may stand idle is not for us to say. */
     Claim claim(Connection tx, Request request) {
-        return named(claim.on(tx), request.key()).set("hash", request.hash()).one(KeyTable::claim);
+        return claim(tx, request, (String) null);
+    }
+
+    /** In a transaction of our own, which PostgreSQL ends if it hears nothing for so long. */
+    Claim claim(Connection tx, Request request, Duration idleMax) {
+        return claim(tx, request, Long.toString(idleMax.toMillis()));
+    }
+
+    private Claim claim(Connection tx, Request request, @Nullable String idleMillis) {
+        return named(claim.on(tx), request.key())
+                .set("hash", request.hash())
+                .set("idle_millis", idleMillis)
+                .one(KeyTable::claim);
     }
 
     void store(Connection tx, Request request, Duration expiry, Claim claim, Answer answer) {

@@ -27,15 +27,15 @@ final class Once {
             throw e.<E>unwrap();
         } catch (Undone e) {
             return policy.failures().stores(e.answer)
-                    ? storeFailure(request, policy.expiry(), e.answer)
+                    ? storeFailure(request, policy, e.answer)
                     : new Outcome.Executed(e.answer, false);
         } catch (Unstored e) {
-            return afterwards(request, e.failure);
+            return afterwards(request, policy, e.failure);
         }
     }
 
     private Outcome done(Connection tx, Request request, KeyPolicy policy, Command<?> command) {
-        Claim claim = table.claim(tx, request);
+        Claim claim = table.claim(tx, request, policy.idleMax());
         if (!claim.isFree()) {
             return claim.known();
         }
@@ -59,14 +59,14 @@ final class Once {
      * What the failed command had changed is rolled back; its answer is stored by itself. Meanwhile another may have come: then that
      * one's answer holds, and nothing of ours has happened.
      */
-    private Outcome storeFailure(Request request, Duration expiry, Answer answer) {
+    private Outcome storeFailure(Request request, KeyPolicy policy, Answer answer) {
         try {
             return database.transact(tx -> {
-                Claim claim = table.claim(tx, request);
-                return claim.isFree() ? stored(tx, request, expiry, claim, answer) : claim.known();
+                Claim claim = table.claim(tx, request, policy.idleMax());
+                return claim.isFree() ? stored(tx, request, policy.expiry(), claim, answer) : claim.known();
             });
         } catch (Unstored e) {
-            return afterwards(request, e.failure);
+            return afterwards(request, policy, e.failure);
         }
     }
 
@@ -74,13 +74,13 @@ final class Once {
      * The answer could not be stored, or the answer to the commit was lost. Whoever gets the key's lock knows that the transaction has
      * ended, and sees whether it was committed, by us or by another before us.
      */
-    private Outcome afterwards(Request request, DatabaseException failure) {
+    private Outcome afterwards(Request request, KeyPolicy policy, DatabaseException failure) {
         boolean undecided = failure.isUnreachable()
                 || failure.sqlState().equals(SqlState.UNIQUE_VIOLATION)
                 || failure.sqlState().equals(SqlState.SERIALIZATION_FAILURE);
         if (undecided) {
             try {
-                Claim claim = database.transact(tx -> table.claim(tx, request));
+                Claim claim = database.transact(tx -> table.claim(tx, request, policy.idleMax()));
                 if (!claim.isFree()) {
                     return claim.known();
                 }

@@ -57,7 +57,7 @@ final class Renewal {
 
     private void renew(Steps steps, KeyPolicy policy) {
         try {
-            if (!database.run(tx -> table.renew(tx, steps.held(), policy.lease())) && !steps.isAnswered()) {
+            if (!database.run(tx -> table.renew(tx, steps.held(), policy.lease())) && steps.answered() == null) {
                 steps.lose();
             }
         } catch (PostroomException e) {

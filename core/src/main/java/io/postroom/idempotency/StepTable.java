@@ -1,10 +1,12 @@
 package io.postroom.idempotency;
 
+import io.postroom.postgres.Call;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Idempotency keys as steps see them: one method per statement, no decisions. False means: the key has another owner. */
 final class StepTable {
@@ -14,7 +16,7 @@ final class StepTable {
     private final Sql finish;
     private final Sql renew;
     private final Sql giveUp;
-    private final Sql dropBegun;
+    private final Sql limitIdle;
     private final Sql findLapsed;
 
     StepTable(Schema schema) {
@@ -24,20 +26,25 @@ final class StepTable {
         finish = schema.sql(StepTable.class, "finish.sql");
         renew = schema.sql(StepTable.class, "renew.sql");
         giveUp = schema.sql(StepTable.class, "give_up.sql");
-        dropBegun = schema.sql(StepTable.class, "drop_begun.sql");
+        limitIdle = schema.sql(StepTable.class, "limit_idle.sql");
         findLapsed = schema.sql(StepTable.class, "find_lapsed.sql");
     }
 
-    /** A key and the fence of whoever goes on with it. */
-    record Held(IdempotencyKey key, long fence) {}
+    /** A request and the fence of whoever goes on with it. */
+    record Held(Request request, long fence) {
+        IdempotencyKey key() {
+            return request.key();
+        }
+    }
 
-    void begin(Connection tx, Request request, KeyPolicy policy, String recovery) {
-        KeyTable.named(begin.on(tx), request.key())
+    /** Returns the first fence. */
+    long begin(Connection tx, Request request, KeyPolicy policy, String recovery) {
+        return KeyTable.named(begin.on(tx), request.key())
                 .set("hash", request.hash())
                 .set("recovery", recovery)
                 .set("lease", policy.lease())
                 .set("expiry", policy.expiry())
-                .update();
+                .one(row -> row.getLong("fence"));
     }
 
     boolean takeOver(Connection tx, Held former, Duration lease) {
@@ -48,23 +55,33 @@ final class StepTable {
                 == 1;
     }
 
-    boolean advance(Connection tx, Held held, int reached, String step, String recovery, Duration lease) {
-        return KeyTable.named(advance.on(tx), held.key())
-                        .set("fence", held.fence())
-                        .set("reached", reached)
-                        .set("step", step)
-                        .set("recovery", recovery)
-                        .set("lease", lease)
-                        .update()
-                == 1;
+    void limitIdle(Connection tx, Duration idleMax) {
+        limitIdle.on(tx).set("idle_millis", Long.toString(idleMax.toMillis())).one(row -> row.getString(1));
     }
 
-    boolean finish(Connection tx, Held held, Answer answer, Duration expiry) {
-        return KeyTable.answered(KeyTable.named(finish.on(tx), held.key()), answer)
-                        .set("fence", held.fence())
-                        .set("expiry", expiry)
-                        .update()
-                == 1;
+    boolean advance(Connection tx, Held held, int reached, String step, String recovery, KeyPolicy policy) {
+        return held(advance, tx, held, reached)
+                .set("step", step)
+                .set("recovery", recovery)
+                .set("lease", policy.lease())
+                .set("idle_millis", Long.toString(policy.idleMax().toMillis()))
+                .first(row -> true)
+                .isPresent();
+    }
+
+    boolean finish(Connection tx, Held held, int reached, Answer answer, KeyPolicy policy) {
+        return KeyTable.answered(held(finish, tx, held, reached), answer)
+                .set("expiry", policy.expiry())
+                .set("idle_millis", Long.toString(policy.idleMax().toMillis()))
+                .first(row -> true)
+                .isPresent();
+    }
+
+    private static Call held(Sql sql, Connection tx, Held held, int reached) {
+        return KeyTable.named(sql.on(tx), held.key())
+                .set("hash", held.request().hash())
+                .set("fence", held.fence())
+                .set("reached", reached);
     }
 
     boolean renew(Connection tx, Held held, Duration lease) {
@@ -79,14 +96,13 @@ final class StepTable {
         KeyTable.named(giveUp.on(tx), held.key()).set("fence", held.fence()).update();
     }
 
-    void dropBegun(Connection tx, Held held) {
-        KeyTable.named(dropBegun.on(tx), held.key()).set("fence", held.fence()).update();
-    }
-
-    List<Request> findLapsed(Connection tx, String scope, int limit) {
+    /** @param after the last key of the page before, or null for the first page */
+    List<Request> findLapsed(Connection tx, String scope, @Nullable IdempotencyKey after, int limit) {
         return findLapsed
                 .on(tx)
                 .set("scope", scope)
+                .set("after_tenant", after == null ? "" : after.tenant())
+                .set("after_key", after == null ? "" : after.key())
                 .set("limit", limit)
                 .list(row -> new Request(
                         new IdempotencyKey(row.getString("tenant_id"), scope, row.getString("key")),

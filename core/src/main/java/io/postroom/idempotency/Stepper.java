@@ -31,7 +31,17 @@ final class Stepper {
     private record Entry(@Nullable Steps steps, @Nullable Outcome known) {}
 
     <E extends Exception> Outcome run(Request request, KeyPolicy policy, Procedure<E> procedure) throws E {
-        Entry entry = enter(request, policy);
+        return run(request, policy, procedure, true);
+    }
+
+    /** Goes on with what was begun and left; what is gone meanwhile is not begun anew. */
+    <E extends Exception> Outcome resume(Request request, KeyPolicy policy, Procedure<E> procedure) throws E {
+        return run(request, policy, procedure, false);
+    }
+
+    private <E extends Exception> Outcome run(
+            Request request, KeyPolicy policy, Procedure<E> procedure, boolean mayBegin) throws E {
+        Entry entry = enter(request, policy, mayBegin);
         Steps steps = entry.steps();
         if (steps == null) {
             return java.util.Objects.requireNonNull(entry.known());
@@ -56,10 +66,10 @@ final class Stepper {
     }
 
     /** Another may begin between our look and our insert, in a transaction that looked before; then it is looked at once more. */
-    private Entry enter(Request request, KeyPolicy policy) {
+    private Entry enter(Request request, KeyPolicy policy, boolean mayBegin) {
         for (int tries = 1; ; tries++) {
             try {
-                return database.transact(tx -> enter(tx, request, policy));
+                return database.transact(tx -> enter(tx, request, policy, mayBegin));
             } catch (DatabaseException e) {
                 boolean conflict = e.sqlState().equals(SqlState.UNIQUE_VIOLATION)
                         || e.sqlState().equals(SqlState.SERIALIZATION_FAILURE);
@@ -70,47 +80,54 @@ final class Stepper {
         }
     }
 
-    private Entry enter(Connection tx, Request request, KeyPolicy policy) {
-        Claim claim = keys.claim(tx, request);
+    private Entry enter(Connection tx, Request request, KeyPolicy policy, boolean mayBegin) {
+        Claim claim = keys.claim(tx, request, policy.idleMax());
+        if (claim.isFree() && !mayBegin) {
+            return new Entry(null, Claim.running());
+        }
         if (claim.isFree()) {
             Recovery recovery = Recovery.of(request.input());
-            table.begin(tx, request, policy, recovery.write());
-            return entry(request, policy, 1, recovery, false);
+            long fence = table.begin(tx, request, policy, recovery.write());
+            return entry(request, policy, fence, recovery, false);
         }
         String left = claim.recovery();
         boolean ours = claim.isLapsed()
                 && left != null
-                && table.takeOver(tx, new StepTable.Held(request.key(), claim.fence()), policy.lease());
+                && table.takeOver(tx, new StepTable.Held(request, claim.fence()), policy.lease());
         return ours && left != null
                 ? entry(request, policy, claim.fence() + 1, Recovery.read(left), true)
                 : new Entry(null, claim.known());
     }
 
     private Entry entry(Request request, KeyPolicy policy, long fence, Recovery recovery, boolean resumed) {
-        StepTable.Held held = new StepTable.Held(request.key(), fence);
+        StepTable.Held held = new StepTable.Held(request, fence);
         return new Entry(new Steps(database, table, held, policy, recovery, resumed), null);
     }
 
     private Outcome ended(Request request, KeyPolicy policy, Steps steps, Answer answer) {
-        if (steps.isAnswered()) {
-            return new Outcome.Executed(answer, true);
+        Answer stored = steps.answered();
+        if (stored != null) {
+            // Not what the procedure returned: whoever asks again gets what is stored.
+            return new Outcome.Executed(stored, true);
         }
         if (!policy.failures().stores(answer)) {
             leave(steps, null);
             return new Outcome.Executed(answer, false);
         }
-        if (database.run(tx -> table.finish(tx, steps.held(), answer, policy.expiry()))) {
+        if (database.run(tx -> table.finish(tx, steps.held(), steps.done(), answer, policy))) {
             return new Outcome.Executed(answer, true);
         }
-        Claim now = database.transact(tx -> keys.claim(tx, request));
+        Claim now = database.transact(tx -> keys.claim(tx, request, policy.idleMax()));
         return now.isFree() ? Claim.running() : now.known();
     }
 
-    /** Lets the next request go on at once. If that fails, the lease runs out by itself. */
+    /**
+     * Lets the next request go on at once. The key stays even if no step was done: the procedure may have called others before, and
+     * whoever comes next must be asking for the same. If this fails, the lease runs out by itself.
+     */
     private void leave(Steps steps, @Nullable Exception reason) {
         try {
             database.transact(tx -> {
-                table.dropBegun(tx, steps.held());
                 table.giveUp(tx, steps.held());
                 return true;
             });

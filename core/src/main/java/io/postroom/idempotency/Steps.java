@@ -101,7 +101,7 @@ public final class Steps {
         }
         Recovery after = transact(name, tx -> {
             Recovery noted = noted(name, carried(() -> work.run(tx)));
-            require(table.advance(tx, held, done(), name, noted.write(), policy.lease()), name);
+            require(table.advance(tx, held, done(), name, noted.write(), policy), name);
             return noted;
         });
         recovery = after;
@@ -124,7 +124,7 @@ public final class Steps {
                 if (found.isFailure()) {
                     throw new Failed(found);
                 }
-                require(table.finish(tx, held, found, policy.expiry()), "answer");
+                require(table.finish(tx, held, done(), found, policy), "answer");
                 return found;
             });
             answer = given;
@@ -139,7 +139,10 @@ public final class Steps {
             throw new LeaseLostException(held.key(), held.fence(), name);
         }
         try {
-            return database.transact(work);
+            return database.transact(tx -> {
+                table.limitIdle(tx, policy.stepIdleMax());
+                return work.run(tx);
+            });
         } catch (Carried e) {
             throw e.<E>unwrap();
         }
@@ -194,8 +197,10 @@ public final class Steps {
         return held;
     }
 
-    boolean isAnswered() {
-        return answer != null;
+    /** What the last step has stored. */
+    @Nullable
+    Answer answered() {
+        return answer;
     }
 
     boolean isLost() {

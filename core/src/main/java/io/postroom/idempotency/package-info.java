@@ -23,8 +23,12 @@
  *       what they returned. The step of a former owner changes no row, so it is rolled back.
  *   <li>The answer is an update under the fence, alone or with the last step. From then on it is like any other answer.
  * </ol>
- * Between steps a crash may repeat a call to others: it needs a key that stays the same. A procedure that throws before its first step
- * is forgotten, later it gives its lease up, so that the next request goes on at once.
+ * Between steps a crash may repeat a call to others: it needs a key that stays the same. A procedure that throws gives its lease up, so
+ * that the next request goes on at once. The key stays, even if no step was done: what was called before is not known. The first fence is
+ * the time in microseconds, so that a former owner is refused even if its key was forgotten and begun anew.
+ *
+ * <p>A machine that vanishes closes no session. So every transaction of ours has a limit on how long it may stand idle, after which
+ * PostgreSQL ends it and frees its locks; and a row that such a session still has locked is not waited for but told to be running.
  *
  * <p>Who writes: whoever holds the lock inserts, whoever has the fence updates, an operator may take a running key away or forget any.
  * Rows {@code completed} and {@code failed} expire and are purged; {@code running} ones never are, however old: their steps would be

@@ -22,7 +22,8 @@ create table /*schema*/idempotency_key (
     expires_at     timestamptz not null,
     -- While it runs: until when nobody else may go on.
     leased_until   timestamptz,
-    -- Grows with every change of owner; a step with an older one changes nothing.
+    -- Grows with every change of owner, over deletes too: the first is the time in microseconds. A step with an older one changes
+    -- nothing. Zero if there were no steps.
     fence          bigint      not null default 0,
     -- How many steps are committed, the name of the last, and what they left for later.
     recovery_point integer     not null default 0,
@@ -38,14 +39,15 @@ create table /*schema*/idempotency_key (
         and (status_code is null) = (leased_until is not null)
         and (recovery_point = 0) = (step is null))
 );
-create index idempotency_key_expires on /*schema*/idempotency_key (expires_at);
+-- Without those that run: they are not purged, and must not be read again and again before those that are.
+create index idempotency_key_expires on /*schema*/idempotency_key (expires_at) where state <> 'running';
 -- The few that operators look for, and that somebody must go on with. Without the lease, so that renewing one changes no index.
 create index idempotency_key_notable on /*schema*/idempotency_key (state, tenant_id, scope, key) where state <> 'completed';
 
 -- What is known about a key; if nothing is, the right to do its command until the end of this transaction. Nobody waits.
 -- Answers with state:
 --   free       nobody has it: the caller does, until this transaction ends
---   busy       another transaction has it, or has taken it over just now
+--   busy       another transaction has it, has taken it over just now, or purges it
 --   running    it is done in steps; leased: by somebody who is alive. If not, the caller has the right to go on
 --   completed, failed   its answer
 -- same: whether it was asked with the same hash; if not, nothing of the answer is told.
@@ -96,9 +98,17 @@ begin
         return;
     end if;
     if found_key.state <> 'running' and found_key.expired then
-        delete from /*schema*/idempotency_key as k
+        -- A purge may be deleting it just now. It is not waited for.
+        perform from /*schema*/idempotency_key as k
         where k.tenant_id = for_tenant and k.scope = for_scope and k.key = for_key
-          and k.state <> 'running' and k.expires_at <= clock_timestamp();
+          and k.state <> 'running' and k.expires_at <= clock_timestamp()
+        for update skip locked;
+        if not found then
+            state := 'busy';
+            return;
+        end if;
+        delete from /*schema*/idempotency_key as k
+        where k.tenant_id = for_tenant and k.scope = for_scope and k.key = for_key;
         state := 'free';
         return;
     end if;
@@ -135,7 +145,8 @@ begin
     with expired as materialized (
         select k.tenant_id, k.scope, k.key
         from /*schema*/idempotency_key as k
-        where k.state <> 'running' and k.expires_at <= clock_timestamp()
+        -- In a query of its own the time is one value, which an index can be searched for; by itself it is compared row by row.
+        where k.state <> 'running' and k.expires_at <= (select clock_timestamp())
         order by k.expires_at
         limit batch_max
         for update skip locked

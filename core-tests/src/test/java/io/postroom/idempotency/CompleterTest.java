@@ -1,0 +1,88 @@
+package io.postroom.idempotency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What a completer does beside those that fail, and with those that are gone. */
+class CompleterTest {
+    private static Shop shop;
+
+    @BeforeAll
+    static void open() {
+        shop = new Shop();
+    }
+
+    @AfterAll
+    static void close() {
+        shop.close();
+    }
+
+    private static void left(String scope, int count) {
+        for (int i = 0; i < count; i++) {
+            shop.idempotency.steps(
+                    new Request(IdempotencyKey.of(scope, "k-" + (1000 + i)), Shop.hash("")),
+                    steps -> Answer.of(503, steps.step("one", tx -> "1")));
+        }
+    }
+
+    /** Somebody forgets a key that the round has read already. */
+    @Test
+    void beginsNothingAnew() {
+        left("complete.forgotten", 2);
+        List<String> done = new ArrayList<>();
+        try (Completer completer = shop.idempotency.completer("complete.forgotten", KeyPolicy.STANDARD, steps -> {
+            done.add(steps.key().key());
+            shop.database.execute("delete from postroom.idempotency_key where scope = 'complete.forgotten'"
+                    + " and key <> '" + steps.key().key() + "'");
+            return Answer.of(200, "");
+        })) {
+            completer.runOnce();
+        }
+        assertThat(done).hasSize(1);
+        assertThat(shop.keys("scope = 'complete.forgotten'")).isEqualTo(1);
+    }
+
+    /** As many as a round holds fail each time; the one behind them gets its turn, and they get theirs again. */
+    @Test
+    void whatFailsEachTimeDoesNotStandBeforeTheOthers() {
+        left("complete.poison", Completer.ROUND_MAX + 1);
+        String last = "k-" + (1000 + Completer.ROUND_MAX);
+        AtomicInteger tried = new AtomicInteger();
+        try (Completer completer = shop.idempotency.completer("complete.poison", KeyPolicy.STANDARD, steps -> {
+            tried.incrementAndGet();
+            if (!steps.key().key().equals(last)) {
+                throw new IllegalStateException("poison");
+            }
+            steps.step("one", tx -> "1");
+            return Answer.of(200, "");
+        })) {
+            assertThat(completer.runOnce()).isZero();
+            assertThat(completer.runOnce()).isEqualTo(1);
+            assertThat(completer.runOnce()).isZero();
+        }
+        assertThat(tried).hasValue(2 * Completer.ROUND_MAX + 1);
+    }
+
+    @Test
+    void anErrorEndsNeitherTheRoundNorTheSchedule() throws InterruptedException {
+        left("complete.error", 2);
+        CountDownLatch tried = new CountDownLatch(6);
+        try (Completer completer =
+                shop.idempotency.completer("complete.error", KeyPolicy.STANDARD.lease(KeyPolicy.LEASE_MIN), steps -> {
+                    tried.countDown();
+                    throw new StackOverflowError("deep");
+                })) {
+            completer.start(Duration.ofMillis(10));
+            assertThat(tried.await(20, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+}
