@@ -113,6 +113,8 @@ class CanonicalHashTest {
                         hex(CanonicalHash.ofRequest("POST", "/orders/7/pay?now", body)),
                         hex(CanonicalHash.ofRequest("PATCH", "/orders/7/pay", body)),
                         hex(CanonicalHash.ofRequest("POST", "/orders/7/pay", new byte[32])),
+                        hex(CanonicalHash.ofRequest("POST", "/orders/7/pay", body, "anna")),
+                        hex(CanonicalHash.ofRequest("POST", "/orders/7/pay", body, "bert")),
                         hex(body)))
                 .doesNotHaveDuplicates();
         // hashlib.sha256(json.dumps(["POST", "/orders/7/pay", hashlib.sha256(b"{}").hexdigest()],
@@ -126,6 +128,14 @@ class CanonicalHashTest {
         assertThat(hex(CanonicalHash.ofBody("multipart/form-data; boundary=a", form("a", 3))))
                 .isEqualTo(hex(CanonicalHash.ofBody("multipart/form-data; boundary=b", form("b", 3))))
                 .isNotEqualTo(hex(CanonicalHash.ofBody("multipart/form-data; boundary=b", form("b", 4))));
+    }
+
+    @Test
+    void aFormIsNotTheJsonThatItIsWrittenAs() {
+        byte[] form = "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--b--\r\n"
+                .getBytes(StandardCharsets.UTF_8);
+        assertThat(hex(CanonicalHash.ofBody("multipart/form-data; boundary=b", form)))
+                .isNotEqualTo(hex(CanonicalHash.ofJson("{\"a\":[\"x\"]}".getBytes(StandardCharsets.UTF_8))));
     }
 
     @Test

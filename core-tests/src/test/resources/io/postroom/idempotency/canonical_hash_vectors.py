@@ -59,7 +59,8 @@ def file_part(filename, content, media=''):
 
 def multipart(name, content_type, body, parts):
     text = canonical(parts)
-    return line(name, content_type, body, outcome='same', canonical=text, sha256=sha256(text.encode()))
+    media = content_type.split(';')[0].strip().lower()
+    return line(name, content_type, body, outcome='same', canonical=text, sha256=sha256((media + '\n' + text).encode()))
 
 
 def form(boundary, *parts):

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>JSON is hashed with its keys sorted and without whitespace, exactly as Python's {@code json.dumps(body, sort_keys=True,
  * separators=(',', ':'))} writes it, so that a client in any language can compute the hash. Numbers keep their value: where Python
- * would round a fraction, this does not, because two amounts must never become one. A multipart body is hashed as JSON too, with a
- * hash in place of each file. Anything else is hashed as it is, after its media type. Never reads or keeps state; safe for use by
+ * would round a fraction, this does not, because two amounts must never become one. A multipart body is hashed as JSON after its media
+ * type, with a hash in place of each file. Anything else is hashed as it is, after its media type. Never reads or keeps state; safe for use by
  * many threads.
  */
 public final class CanonicalHash {
@@ -46,7 +46,8 @@ public final class CanonicalHash {
             return ofJson(body);
         }
         if (contentType != null && type.startsWith("multipart/")) {
-            return sha256(CanonicalMultipart.of(contentType, body));
+            // After its media type, as below: a form is not the JSON that it is written as.
+            return sha256((type + "\n" + CanonicalMultipart.of(contentType, body)).getBytes(StandardCharsets.UTF_8));
         }
         // A media type has no line break and canonical JSON neither: the two never meet in one hash.
         return sha256((type + "\n").getBytes(StandardCharsets.UTF_8), body);
@@ -68,6 +69,23 @@ public final class CanonicalHash {
         CanonicalJson.quote(text, method);
         CanonicalJson.quote(text.append(','), target);
         CanonicalJson.quote(text.append(','), hex(bodyHash));
+        return sha256(text.append(']').toString());
+    }
+
+    /**
+     * The same for one of a tenant's members, as the fourth of the array: what one has asked for is not what another asks for.
+     *
+     * @param principal who asks; empty where that does not matter, then it is the hash of the other three
+     */
+    public static byte[] ofRequest(String method, String target, byte[] bodyHash, String principal) {
+        if (principal.isEmpty()) {
+            return ofRequest(method, target, bodyHash);
+        }
+        StringBuilder text = new StringBuilder("[");
+        CanonicalJson.quote(text, method);
+        CanonicalJson.quote(text.append(','), target);
+        CanonicalJson.quote(text.append(','), hex(bodyHash));
+        CanonicalJson.quote(text.append(','), principal);
         return sha256(text.append(']').toString());
     }
 

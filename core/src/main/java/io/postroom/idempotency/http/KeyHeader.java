@@ -17,9 +17,15 @@ public final class KeyHeader {
     /** How long a field may be at all; a key of the greatest length with every character escaped is shorter. */
     private static final int FIELD_LENGTH_MAX = 1_024;
 
+    private static final String CHARACTERS = "(?:[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\"\\\\])*+";
+
+    /** A number, a string, a token, bytes or a boolean. */
+    private static final String VALUE = "(?:-?[0-9]{1,15}(?:\\.[0-9]{1,3})?|\"" + CHARACTERS
+            + "\"|[A-Za-z*][!#$%&'*+.^_`|~0-9A-Za-z:/-]*+|:[A-Za-z0-9+/=]*+:|\\?[01])";
+
     /** After a string there may be parameters, which mean nothing here. */
-    private static final Pattern STRING = Pattern.compile(
-            "\"((?:[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\"\\\\])*+)\" *(?:; *[a-z*][a-z0-9_.*-]*(?:=[\\x21-\\x2b\\x2d-\\x3a\\x3c-\\x7e]+)?)*");
+    private static final Pattern STRING =
+            Pattern.compile("\"(" + CHARACTERS + ")\"(?:; *[a-z*][a-z0-9_.*-]*+(?:=" + VALUE + ")?)*+");
 
     /** Everything that can be seen, but for what would make it a list, parameters or half of a string. */
     private static final Pattern WORD = Pattern.compile("[\\x21\\x23-\\x2b\\x2d-\\x3a\\x3c-\\x5b\\x5d-\\x7e]+");
