@@ -37,7 +37,7 @@ public record Answer(int status, Map<String, String> headers, byte[] body) {
         require(
                 body.length <= BODY_BYTES_MAX,
                 "its body is " + body.length + " bytes, the limit is " + BODY_BYTES_MAX
-                        + "; nothing is stored and what was done is rolled back, answer with less or with a link");
+                        + "; answer with less or with a link");
         require(headers.size() <= HEADERS_MAX, "it has " + headers.size() + " headers, the limit is " + HEADERS_MAX);
         int length = 0;
         Set<String> names = new TreeSet<>();

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.Postroom;
 import io.postroom.idempotency.Answer;
+import io.postroom.idempotency.Completer;
+import io.postroom.idempotency.KeyPolicy;
 import io.postroom.testkit.TestDatabase;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -58,6 +60,72 @@ class KeyedRouteTest {
         KeyedRoute route = route("named").storedHeaders("X-Total").build();
         Answer answer = route.answer(200, Map.of("x-total", "7", "ETag", "\"1\""), new byte[0]);
         assertThat(answer.headers()).containsExactly(Map.entry("x-total", "7"));
+    }
+
+    /** Compressed bytes without it are garbage. */
+    @Test
+    void storesHowTheBytesAreEncodedWhateverItNames() {
+        KeyedRoute route = route("encoded").storedHeaders("X-Total").build();
+        assertThat(route.answer(200, Map.of("content-encoding", "gzip"), new byte[] {31})
+                        .headers())
+                .containsEntry("content-encoding", "gzip");
+        assertThat(route.storedHeaders()).contains("Content-Encoding", "X-Total");
+    }
+
+    private static KeyedRequest of(String principal) {
+        return new KeyedRequest("POST", "/me/export", null, List.of("1"), "t", new byte[0], principal);
+    }
+
+    @Test
+    void oneMemberOfATenantDoesNotGetTheAnswerOfAnother() {
+        KeyedRoute route = route("export").build();
+        assertThat(route.once(of("anna"), tx -> Answer.of(200, "of anna")).status())
+                .isEqualTo(200);
+        Reply other = route.once(of("bert"), tx -> Answer.of(200, "of bert"));
+        assertThat(other.status()).isEqualTo(409);
+        assertThat(new String(other.body(), StandardCharsets.UTF_8)).doesNotContain("anna");
+        assertThat(route.once(of("anna"), tx -> Answer.of(200, "again")).headers())
+                .containsEntry(Reply.REPLAYED, "true");
+    }
+
+    /** The client never comes back. */
+    @Test
+    void aCompleterGoesOnWithWhatARouteHasKept() throws Exception {
+        KeyedRoute route = route("kept").input(KeyedRequest::text).build();
+        KeyedRequest request = new KeyedRequest(
+                "POST", "/x", "text/plain", List.of("k"), "", "three apples".getBytes(StandardCharsets.UTF_8));
+        assertThat(route.steps(request, steps -> Answer.of(503, steps.step("one", tx -> "1")))
+                        .status())
+                .isEqualTo(503);
+        try (Completer completer = database.postroom()
+                .idempotency()
+                .completer(
+                        "kept",
+                        KeyPolicy.STANDARD,
+                        steps -> Answer.of(
+                                200,
+                                steps.step("one", tx -> "2") + " "
+                                        + steps.input().orElseThrow()))) {
+            assertThat(completer.runOnce()).isEqualTo(1);
+        }
+        Reply reply = route.steps(request, steps -> Answer.of(200, "never"));
+        assertThat(new String(reply.body(), StandardCharsets.UTF_8)).isEqualTo("1 three apples");
+    }
+
+    @Test
+    void whatCannotBeStoredSaysWhatBecameOfTheRest() {
+        byte[] large = new byte[Answer.BODY_BYTES_MAX + 1];
+        KeyedRoute route = route("large").build();
+        Reply once = route.once(request("", "once"), tx -> route.answer(200, Map.of(), large));
+        assertThat(new String(once.body(), StandardCharsets.UTF_8)).contains("what was done is rolled back");
+        Reply steps = route.steps(request("", "steps"), any -> {
+            any.step("one", tx -> "1");
+            return route.answer(200, Map.of(), large);
+        });
+        assertThat(steps.status()).isEqualTo(500);
+        assertThat(new String(steps.body(), StandardCharsets.UTF_8))
+                .contains("the steps that are done stay done")
+                .doesNotContain("rolled back");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.postroom.idempotency.http;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param keyFields the value of every field {@code Idempotency-Key}
  * @param tenant whom the client was authenticated as; never what it says. Empty where there are no tenants
  * @param body all of it
+ * @param principal who of the tenant asks, if its members must not get each other's answers; the same key of another one is a mismatch.
+ *     Empty where that does not matter
  */
 public record KeyedRequest(
         String method,
@@ -18,8 +21,25 @@ public record KeyedRequest(
         @Nullable String contentType,
         List<String> keyFields,
         String tenant,
-        byte[] body) {
+        byte[] body,
+        String principal) {
     public KeyedRequest {
         keyFields = List.copyOf(keyFields);
+    }
+
+    /** A request of the tenant, whoever of them asks. */
+    public KeyedRequest(
+            String method,
+            String target,
+            @Nullable String contentType,
+            List<String> keyFields,
+            String tenant,
+            byte[] body) {
+        this(method, target, contentType, keyFields, tenant, body, "");
+    }
+
+    /** The body as UTF-8. */
+    public String text() {
+        return new String(body, StandardCharsets.UTF_8);
     }
 }

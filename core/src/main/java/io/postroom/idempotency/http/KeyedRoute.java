@@ -16,6 +16,7 @@ import java.io.InputStream;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -24,6 +25,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rules of one route whose requests are answered once. An adapter for a server is thin around it.
@@ -41,7 +44,13 @@ public final class KeyedRoute {
     public static final Set<String> STORED_HEADERS = Set.of(
             "Content-Type", "Content-Language", "Content-Disposition", "Location", "ETag", "Last-Modified", "Link");
 
+    /** Belongs to the bytes, whatever else a route stores: without it they cannot be read. */
+    private static final String CONTENT_ENCODING = "Content-Encoding";
+
     private static final Set<String> METHODS = Set.of("POST", "PUT", "PATCH", "DELETE");
+    private static final String ROLLED_BACK = "what was done is rolled back";
+    private static final String STEPS_STAY =
+            "the steps that are done stay done, and the same is asked for again when the answer is smaller";
     private static final Set<String> NEVER_STORED = Set.of("set-cookie", "set-cookie2");
 
     private final Database database;
@@ -54,6 +63,7 @@ public final class KeyedRoute {
     private final Set<String> storedHeaders;
     private final int requestBytesMax;
     private final URI documentation;
+    private final Function<KeyedRequest, @Nullable String> input;
 
     private KeyedRoute(Builder builder) {
         this.database = builder.database;
@@ -63,7 +73,11 @@ public final class KeyedRoute {
         this.dialect = builder.dialect;
         this.policy = builder.policy;
         this.methods = Set.copyOf(builder.methods);
-        this.storedHeaders = Set.copyOf(builder.storedHeaders);
+        Set<String> headers = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+        headers.addAll(builder.storedHeaders);
+        headers.add(CONTENT_ENCODING);
+        this.storedHeaders = Collections.unmodifiableSet(headers);
+        this.input = builder.input;
         this.requestBytesMax = builder.requestBytesMax;
         this.documentation = builder.documentation;
     }
@@ -99,15 +113,16 @@ public final class KeyedRoute {
         if (!required && request.keyFields().isEmpty()) {
             return unkeyed(command);
         }
-        return answered(request, keyed -> idempotency.once(keyed, policy, command));
+        return answered(request, null, ROLLED_BACK, keyed -> idempotency.once(keyed, policy, command));
     }
 
     /**
      * Does a procedure once, in steps. What it throws is thrown again; whoever asks next goes on after the last step. Without a key there
-     * are no steps: one is required here in any case.
+     * are no steps: one is required here in any case. If what is to be answered cannot be stored, the steps stay done and the key runs.
      */
     public <E extends Exception> Reply steps(KeyedRequest request, Procedure<E> procedure) throws E {
-        return answered(request, keyed -> idempotency.steps(keyed, policy, procedure));
+        return answered(
+                request, input.apply(request), STEPS_STAY, keyed -> idempotency.steps(keyed, policy, procedure));
     }
 
     /** Reads a body whole; nothing if it is larger than the route allows, then {@link #tooLarge} is the reply. */
@@ -125,6 +140,15 @@ public final class KeyedRoute {
                 "The body is larger than " + requestBytesMax + " bytes; send less."));
     }
 
+    /** The reply to a request whose body is larger than the server allows, whatever the route does. */
+    public Reply tooLargeForTheServer() {
+        return problem(new Problem(
+                413,
+                "Content is too large",
+                "idempotency.request-too-large",
+                "The body is larger than this server allows; send less."));
+    }
+
     @FunctionalInterface
     private interface Making<E extends Exception> {
         Reply reply() throws E;
@@ -135,7 +159,8 @@ public final class KeyedRoute {
         Outcome with(Request request) throws E;
     }
 
-    private <E extends Exception> Reply answered(KeyedRequest request, Doing<E> doing) throws E {
+    private <E extends Exception> Reply answered(
+            KeyedRequest request, @Nullable String kept, String afterwards, Doing<E> doing) throws E {
         String key;
         byte[] hash;
         try {
@@ -145,29 +170,32 @@ public final class KeyedRoute {
             }
             key = read.get();
             hash = CanonicalHash.ofRequest(
-                    request.method(), request.target(), CanonicalHash.ofBody(request.contentType(), request.body()));
+                    request.method(),
+                    request.target(),
+                    CanonicalHash.ofBody(request.contentType(), request.body()),
+                    request.principal());
         } catch (PostroomException e) {
             return malformed(e);
         }
-        Request keyed = new Request(new IdempotencyKey(request.tenant(), scope, key), hash);
-        return storable(() -> reply(doing.with(keyed)));
+        Request keyed = new Request(new IdempotencyKey(request.tenant(), scope, key), hash, kept);
+        return storable(afterwards, () -> reply(doing.with(keyed)));
     }
 
-    /** What cannot be stored was rolled back, and the client is told. */
-    private <E extends Exception> Reply storable(Making<E> making) throws E {
+    /** What cannot be stored is not sent either, and the client is told what became of the rest. */
+    private <E extends Exception> Reply storable(String afterwards, Making<E> making) throws E {
         try {
             return making.reply();
         } catch (PostroomException e) {
             if (!e.code().equals("idempotency.answer-invalid")) {
                 throw e;
             }
-            return problem(new Problem(500, "Answer cannot be stored", e.code(), e.getMessage()));
+            return problem(new Problem(500, "Answer cannot be stored", e.code(), e.getMessage() + "; " + afterwards));
         }
     }
 
     /** Without a key there is still one transaction, and a failure leaves nothing. */
     private <E extends Exception> Reply unkeyed(Command<E> command) throws E {
-        return storable(() -> {
+        return storable(ROLLED_BACK, () -> {
             try {
                 return Reply.executed(database.transact(tx -> {
                     Answer answer = Undone.carried(() -> command.run(tx));
@@ -256,6 +284,7 @@ public final class KeyedRoute {
         private Set<String> storedHeaders = STORED_HEADERS;
         private int requestBytesMax = REQUEST_BYTES_MAX;
         private URI documentation = DOCUMENTATION;
+        private Function<KeyedRequest, @Nullable String> input = request -> null;
 
         private Builder(Database database, Idempotency idempotency, String scope) {
             this.database = Objects.requireNonNull(database, "database");
@@ -287,7 +316,16 @@ public final class KeyedRoute {
             return this;
         }
 
-        /** Which headers of an answer a replay repeats. */
+        /**
+         * In steps: what is kept of a request until it is answered, for a completer to go on with, such as {@code KeyedRequest::text}; null or
+         * unset means nothing, then only its client can go on.
+         */
+        public Builder input(Function<KeyedRequest, @Nullable String> input) {
+            this.input = input;
+            return this;
+        }
+
+        /** Which headers of an answer a replay repeats; Content-Encoding always. */
         public Builder storedHeaders(String... names) {
             this.storedHeaders = Set.of(names);
             return this;

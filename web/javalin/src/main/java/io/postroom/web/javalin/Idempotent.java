@@ -30,16 +30,18 @@ import org.jspecify.annotations.Nullable;
  * <p>Nothing is sent before it is committed. A process that dies before leaves nothing; a client that lost its answer asks again and
  * gets the same one. A handler reads its body through its context, with {@code body}, {@code bodyAsBytes}, {@code bodyAsClass} or
  * {@code formParam}, not as a stream and not as uploaded files. It answers through its context, with {@code result}, {@code json} or
- * {@code html}, not through its output stream, and not later. What it throws is rolled back and goes to Javalin's exception mappers;
+ * {@code html}, not through its output stream, and not later: both are refused. What it throws is rolled back and goes to Javalin's exception mappers;
  * that is not stored.
  */
 public final class Idempotent {
     private final KeyedRoute route;
     private final Function<Context, String> tenant;
+    private final Function<Context, String> principal;
 
-    private Idempotent(KeyedRoute route, Function<Context, String> tenant) {
+    private Idempotent(KeyedRoute route, Function<Context, String> tenant, Function<Context, String> principal) {
         this.route = Objects.requireNonNull(route, "route");
         this.tenant = Objects.requireNonNull(tenant, "tenant");
+        this.principal = Objects.requireNonNull(principal, "principal");
     }
 
     /** A handler that only changes the database: everything in the transaction that is committed with its answer. */
@@ -60,19 +62,40 @@ public final class Idempotent {
      * @param tenant whom the client was authenticated as; never what it says in its body. Empty where there are no tenants
      */
     public static Handler once(KeyedRoute route, Function<Context, String> tenant, OnceHandler handler) {
-        Idempotent idempotent = new Idempotent(route, tenant);
+        return once(route, tenant, any -> "", handler);
+    }
+
+    /**
+     * The same for tenants with members who must not get each other's answers: the same key of another one is refused.
+     *
+     * @param principal who of the tenant asks, as authenticated
+     */
+    public static Handler once(
+            KeyedRoute route,
+            Function<Context, String> tenant,
+            Function<Context, String> principal,
+            OnceHandler handler) {
+        Idempotent idempotent = new Idempotent(route, tenant, principal);
         return context -> idempotent.answer(
                 context,
-                (request, sending) -> route.once(request, tx -> sending.made(() -> handler.handle(context, tx))));
+                (request, sending) -> route.once(request, tx -> sending.made(held -> handler.handle(held, tx))));
     }
 
     /** A handler that is done in steps. */
     public static Handler steps(KeyedRoute route, Function<Context, String> tenant, StepsHandler handler) {
-        Idempotent idempotent = new Idempotent(route, tenant);
+        return steps(route, tenant, any -> "", handler);
+    }
+
+    /** The same for tenants with members who must not get each other's answers. */
+    public static Handler steps(
+            KeyedRoute route,
+            Function<Context, String> tenant,
+            Function<Context, String> principal,
+            StepsHandler handler) {
+        Idempotent idempotent = new Idempotent(route, tenant, principal);
         return context -> idempotent.answer(
                 context,
-                (request, sending) ->
-                        route.steps(request, steps -> sending.made(() -> handler.handle(context, steps))));
+                (request, sending) -> route.steps(request, steps -> sending.made(held -> handler.handle(held, steps))));
     }
 
     @FunctionalInterface
@@ -82,7 +105,7 @@ public final class Idempotent {
 
     @FunctionalInterface
     private interface Making {
-        void run() throws Exception;
+        void run(Context held) throws Exception;
     }
 
     private void answer(Context context, Doing doing) throws Exception {
@@ -92,10 +115,20 @@ public final class Idempotent {
                     + route.scope() + "; give this handler to post, put, patch or delete");
         }
         Sending sending = new Sending(context, route);
-        Optional<byte[]> body = body(context);
+        byte[] read;
+        try {
+            read = context.bodyAsBytes();
+        } catch (HttpResponseException e) {
+            if (e.getStatus() != HttpStatus.CONTENT_TOO_LARGE.getCode()) {
+                throw e;
+            }
+            // Javalin keeps what it has read, for the handler; so it must read it, and has a limit of its own.
+            refuse(context, sending, route.tooLargeForTheServer());
+            return;
+        }
+        Optional<byte[]> body = route.read(new ByteArrayInputStream(read));
         if (body.isEmpty()) {
-            context.header("Connection", "close");
-            sending.send(route.tooLarge());
+            refuse(context, sending, route.tooLarge());
             return;
         }
         String query = context.queryString();
@@ -105,20 +138,15 @@ public final class Idempotent {
                 context.contentType(),
                 Collections.list(context.req().getHeaders(KeyHeader.NAME)),
                 Objects.requireNonNull(tenant.apply(context), "the tenant of a request is null; empty means none"),
-                body.get());
+                body.get(),
+                Objects.requireNonNull(
+                        principal.apply(context), "the principal of a request is null; empty means none"));
         sending.send(doing.reply(request, sending));
     }
 
-    /** Javalin keeps what it has read, for the handler; so it must read it, and has a limit of its own. */
-    private Optional<byte[]> body(Context context) throws IOException {
-        try {
-            return route.read(new ByteArrayInputStream(context.bodyAsBytes()));
-        } catch (HttpResponseException e) {
-            if (e.getStatus() != HttpStatus.CONTENT_TOO_LARGE.getCode()) {
-                throw e;
-            }
-            return Optional.empty();
-        }
+    private static void refuse(Context context, Sending sending, Reply reply) {
+        context.header("Connection", "close");
+        sending.send(reply);
     }
 
     /** One response: as the handler has made it, or as it was made before. For one thread. */
@@ -126,6 +154,7 @@ public final class Idempotent {
         private final Context context;
         private final KeyedRoute route;
         private @Nullable Map<String, List<String>> headersBefore;
+        private @Nullable Answer made;
 
         private Sending(Context context, KeyedRoute route) {
             this.context = context;
@@ -133,12 +162,22 @@ public final class Idempotent {
         }
 
         private Answer made(Making making) throws Exception {
-            Map<String, List<String>> before = new LinkedHashMap<>();
-            for (String name : context.res().getHeaderNames()) {
-                before.put(name, new ArrayList<>(context.res().getHeaders(name)));
+            Map<String, List<String>> before = headersBefore;
+            if (before == null) {
+                before = new LinkedHashMap<>();
+                for (String name : context.res().getHeaderNames()) {
+                    before.put(name, new ArrayList<>(context.res().getHeaders(name)));
+                }
+                headersBefore = before;
+            } else {
+                // The handler runs once more, because what it did before was rolled back.
+                reset(before);
+                context.result(new byte[0]);
             }
-            headersBefore = before;
-            making.run();
+            making.run(HeldContext.of(context));
+            if (context.res().isCommitted()) {
+                throw HeldContext.refused("its response");
+            }
             Map<String, String> headers = new LinkedHashMap<>();
             for (String name : route.storedHeaders()) {
                 String value = String.join(", ", context.res().getHeaders(name));
@@ -146,7 +185,22 @@ public final class Idempotent {
                     headers.put(name, value);
                 }
             }
-            return route.answer(context.statusCode(), headers, result());
+            Answer answer = route.answer(context.statusCode(), headers, result());
+            made = answer;
+            return answer;
+        }
+
+        private void reset(Map<String, List<String>> before) {
+            context.res().reset();
+            before.forEach(
+                    (name, values) -> values.forEach(value -> context.res().addHeader(name, value)));
+        }
+
+        /** In steps the last one may have stored another answer than the handler has made; a replay gives that one. */
+        private boolean isAsMade(Reply reply) {
+            return reply.executed()
+                    && made != null
+                    && made.equals(new Answer(reply.status(), reply.headers(), reply.body()));
         }
 
         private byte[] result() throws IOException {
@@ -156,11 +210,9 @@ public final class Idempotent {
         }
 
         private void send(Reply reply) {
-            if (!reply.executed()) {
+            if (!isAsMade(reply)) {
                 if (headersBefore != null) {
-                    context.res().reset();
-                    headersBefore.forEach((name, values) ->
-                            values.forEach(value -> context.res().addHeader(name, value)));
+                    reset(headersBefore);
                 }
                 context.status(reply.status());
                 reply.headers().forEach(context::header);

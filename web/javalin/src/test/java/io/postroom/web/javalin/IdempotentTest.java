@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.javalin.Javalin;
 import io.javalin.http.BadRequestResponse;
 import io.postroom.Postroom;
+import io.postroom.idempotency.Answer;
 import io.postroom.idempotency.http.KeyedRoute;
 import io.postroom.testkit.FakeProvider;
 import io.postroom.testkit.TestDatabase;
@@ -12,10 +13,14 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What Javalin's handlers do besides returning bytes. */
 class IdempotentTest {
@@ -53,6 +58,44 @@ class IdempotentTest {
                         }
                         context.status(201).result(steps.step("note", tx -> "paid " + order));
                     }));
+                    config.routes.post("/future", Idempotent.once(route("future"), context -> "", (context, tx) -> {
+                        RUNS.incrementAndGet();
+                        context.status(202).future(() -> CompletableFuture.completedFuture("later"));
+                    }));
+                    config.routes.post("/async", Idempotent.once(route("async"), context -> "", (context, tx) -> {
+                        RUNS.incrementAndGet();
+                        context.async(() -> context.result("later"));
+                    }));
+                    config.routes.post("/stream", Idempotent.once(route("stream"), context -> "", (context, tx) -> {
+                        RUNS.incrementAndGet();
+                        context.outputStream().write(new byte[100_000]);
+                    }));
+                    config.routes.post("/past", Idempotent.once(route("past"), context -> "", (context, tx) -> {
+                        RUNS.incrementAndGet();
+                        context.res().flushBuffer();
+                    }));
+                    config.routes.post(
+                            "/huge",
+                            Idempotent.once(
+                                    KeyedRoute.builder(
+                                                    database.postroom().database(),
+                                                    database.postroom().idempotency(),
+                                                    "huge")
+                                            .requestBytesMax(5_000_000)
+                                            .build(),
+                                    context -> "",
+                                    (context, tx) -> context.result("never")));
+                    config.routes.post("/last", Idempotent.steps(route("last"), context -> "", (context, steps) -> {
+                        context.header("ETag", "\"written\"").result("written");
+                        steps.answer(tx -> Answer.json(201, "{\"stored\":true}"));
+                    }));
+                    config.routes.post(
+                            "/member",
+                            Idempotent.once(
+                                    route("member"),
+                                    context -> "",
+                                    context -> Objects.requireNonNull(context.queryParam("as")),
+                                    (context, tx) -> context.result("done")));
                     config.routes.get(
                             "/misplaced", Idempotent.once(route("misplaced"), context -> "", (context, tx) -> {}));
                 })
@@ -133,6 +176,53 @@ class IdempotentTest {
         assertThat(third.headers().firstValue("Idempotent-Replayed")).contains("true");
         assertThat(third.body()).isEqualTo(second.body()).startsWith("paid order-");
         assertThat(provider.charges()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/future", "/async", "/stream", "/past"})
+    void whatIsAnsweredLaterOrPastTheTransactionIsNotStored(String path) throws Exception {
+        String key = "key-" + ++keys;
+        int before = RUNS.get();
+        for (int i = 0; i < 2; i++) {
+            HttpResponse<String> response = send("POST", path, key, "text/plain", "");
+            assertThat(response.headers().firstValue("Idempotent-Replayed")).isEmpty();
+            if (!path.equals("/past")) {
+                assertThat(response.statusCode()).isEqualTo(500);
+            }
+        }
+        assertThat(RUNS.get() - before).as("runs, each rolled back").isEqualTo(2);
+    }
+
+    @Test
+    void whatTheLastStepHasStoredIsWhatTheFirstClientGetsToo() throws Exception {
+        String key = "key-" + ++keys;
+        for (int i = 0; i < 2; i++) {
+            HttpResponse<String> response = send("POST", "/last", key, "text/plain", "");
+            assertThat(response.statusCode()).isEqualTo(201);
+            assertThat(response.body()).isEqualTo("{\"stored\":true}");
+            assertThat(response.headers().firstValue("Content-Type").orElseThrow())
+                    .startsWith("application/json");
+            assertThat(response.headers().firstValue("ETag")).isEmpty();
+            assertThat(response.headers().firstValue("Idempotent-Replayed").isPresent())
+                    .isEqualTo(i == 1);
+        }
+    }
+
+    /** Javalin's own limit is another one than the route's. */
+    @Test
+    void aBodyThatJavalinRefusesIsNotMeasuredByTheRoute() throws Exception {
+        HttpResponse<String> response = send("POST", "/huge", "key-" + ++keys, "text/plain", "x".repeat(2_000_000));
+        assertThat(response.statusCode()).isEqualTo(413);
+        assertThat(response.body()).contains("larger than this server allows").doesNotContain("5000000");
+    }
+
+    @Test
+    void membersOfATenantDoNotGetEachOthersAnswers() throws Exception {
+        String key = "key-" + ++keys;
+        assertThat(send("POST", "/member?as=anna", key, "text/plain", "").statusCode())
+                .isEqualTo(200);
+        assertThat(send("POST", "/member?as=bert", key, "text/plain", "").statusCode())
+                .isEqualTo(409);
     }
 
     @Test

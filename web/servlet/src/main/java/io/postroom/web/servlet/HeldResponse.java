@@ -37,7 +37,7 @@ final class HeldResponse extends HttpServletResponseWrapper {
                     "idempotency.answer-invalid",
                     "could not store the answer: its body is " + held.count + " bytes, the limit is "
                             + Answer.BODY_BYTES_MAX
-                            + "; nothing is stored and what was done is rolled back, answer with less or with a link");
+                            + "; answer with less or with a link");
         }
         return held.bytes.toByteArray();
     }

@@ -39,12 +39,18 @@ public final class IdempotencyFilter implements Filter {
 
     private final KeyedRoute route;
     private final Function<HttpServletRequest, String> tenant;
+    private final Function<HttpServletRequest, String> principal;
     private final Mode mode;
     private final AtomicBoolean warned = new AtomicBoolean();
 
-    private IdempotencyFilter(KeyedRoute route, Function<HttpServletRequest, String> tenant, Mode mode) {
+    private IdempotencyFilter(
+            KeyedRoute route,
+            Function<HttpServletRequest, String> tenant,
+            Function<HttpServletRequest, String> principal,
+            Mode mode) {
         this.route = Objects.requireNonNull(route, "route");
         this.tenant = Objects.requireNonNull(tenant, "tenant");
+        this.principal = Objects.requireNonNull(principal, "principal");
         this.mode = mode;
     }
 
@@ -63,12 +69,23 @@ public final class IdempotencyFilter implements Filter {
      * @param tenant whom the client was authenticated as; never what it says in its body. Empty where there are no tenants
      */
     public static IdempotencyFilter once(KeyedRoute route, Function<HttpServletRequest, String> tenant) {
-        return new IdempotencyFilter(route, tenant, (rules, request, servlet) -> rules.once(request, servlet::run));
+        return new IdempotencyFilter(
+                route, tenant, any -> "", (rules, request, servlet) -> rules.once(request, servlet::run));
     }
 
     /** For servlets that call others as well: {@link IdempotentRequest#steps}. */
     public static IdempotencyFilter steps(KeyedRoute route, Function<HttpServletRequest, String> tenant) {
-        return new IdempotencyFilter(route, tenant, (rules, request, servlet) -> rules.steps(request, servlet::run));
+        return new IdempotencyFilter(
+                route, tenant, any -> "", (rules, request, servlet) -> rules.steps(request, servlet::run));
+    }
+
+    /**
+     * The same for tenants with members who must not get each other's answers: the same key of another one is refused.
+     *
+     * @param member who of the tenant asks, as authenticated; such as {@code request -> request.getUserPrincipal().getName()}
+     */
+    public IdempotencyFilter principal(Function<HttpServletRequest, String> member) {
+        return new IdempotencyFilter(route, tenant, member, mode);
     }
 
     @Override
@@ -93,6 +110,7 @@ public final class IdempotencyFilter implements Filter {
             new Sending(response).send(route.tooLarge());
             return;
         }
+        requireWhole(request, body.get());
         Sending sending = new Sending(response);
         try {
             sending.send(mode.reply(
@@ -104,6 +122,23 @@ public final class IdempotencyFilter implements Filter {
         }
     }
 
+    /** A body that another filter has read would be hashed as if it were empty, and be taken for the same as any other. */
+    private void requireWhole(HttpServletRequest request, byte[] body) throws ServletException {
+        long length = request.getContentLengthLong();
+        boolean taken = body.length == 0
+                && !request.getParameterMap()
+                        .keySet()
+                        .equals(new CachedRequest(request, body)
+                                .getParameterMap()
+                                .keySet());
+        if (taken || length >= 0 && length != body.length) {
+            throw new ServletException(
+                    "could not read the request to " + route.scope() + ": its body is "
+                            + (length < 0 ? "not empty" : length + " bytes") + ", " + body.length
+                            + " are left; a filter before IdempotencyFilter has read it, perhaps with getParameter; put that filter behind it");
+        }
+    }
+
     private KeyedRequest read(HttpServletRequest request, byte[] body) {
         String query = request.getQueryString();
         return new KeyedRequest(
@@ -112,7 +147,9 @@ public final class IdempotencyFilter implements Filter {
                 request.getContentType(),
                 Collections.list(request.getHeaders(KeyHeader.NAME)),
                 Objects.requireNonNull(tenant.apply(request), "the tenant of a request is null; empty means none"),
-                body);
+                body,
+                Objects.requireNonNull(
+                        principal.apply(request), "the principal of a request is null; empty means none"));
     }
 
     private Answer run(HttpServletRequest request, byte[] body, Sending sending, FilterChain chain, Object resource)
@@ -132,7 +169,7 @@ public final class IdempotencyFilter implements Filter {
                             + " not committed with its answer, and may be done twice",
                     route.scope());
         }
-        return route.answer(held.getStatus(), held.headers(route.storedHeaders()), held.body());
+        return sending.made(route.answer(held.getStatus(), held.headers(route.storedHeaders()), held.body()));
     }
 
     /** One response: as the servlet has made it, or as it was made before. For one thread. */
@@ -140,6 +177,7 @@ public final class IdempotencyFilter implements Filter {
         private final HttpServletResponse response;
         private final Map<String, List<String>> headersBefore = new LinkedHashMap<>();
         private @Nullable HeldResponse held;
+        private @Nullable Answer made;
 
         private Sending(HttpServletResponse response) {
             this.response = response;
@@ -147,18 +185,40 @@ public final class IdempotencyFilter implements Filter {
 
         /** What filters before us have set stays, whatever becomes of what the servlet sets. */
         private HeldResponse hold() {
-            for (String name : response.getHeaderNames()) {
-                headersBefore.put(name, new ArrayList<>(response.getHeaders(name)));
+            if (held == null) {
+                for (String name : response.getHeaderNames()) {
+                    headersBefore.put(name, new ArrayList<>(response.getHeaders(name)));
+                }
+            } else {
+                // The servlet runs once more, because what it did before was rolled back.
+                reset();
             }
-            held = new HeldResponse(response);
-            return held;
+            HeldResponse next = new HeldResponse(response);
+            held = next;
+            return next;
+        }
+
+        private Answer made(Answer answer) {
+            made = answer;
+            return answer;
+        }
+
+        private void reset() {
+            response.reset();
+            headersBefore.forEach((name, values) -> values.forEach(value -> response.addHeader(name, value)));
+        }
+
+        /** In steps the last one may have stored another answer than the servlet has written; a replay gives that one. */
+        private boolean isAsMade(Reply reply) {
+            return reply.executed()
+                    && made != null
+                    && made.equals(new Answer(reply.status(), reply.headers(), reply.body()));
         }
 
         private void send(Reply reply) throws IOException {
-            if (!reply.executed()) {
+            if (!isAsMade(reply)) {
                 if (held != null) {
-                    response.reset();
-                    headersBefore.forEach((name, values) -> values.forEach(value -> response.addHeader(name, value)));
+                    reset();
                 }
                 response.setStatus(reply.status());
                 reply.headers().forEach(response::setHeader);

@@ -3,6 +3,7 @@ package io.postroom.web.servlet;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.Postroom;
+import io.postroom.idempotency.Answer;
 import io.postroom.idempotency.CanonicalHash;
 import io.postroom.idempotency.Steps;
 import io.postroom.idempotency.http.KeyedRoute;
@@ -20,7 +21,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -41,7 +44,7 @@ class IdempotencyFilterTest {
         void answer(HttpServletRequest request, HttpServletResponse response) throws Exception;
     }
 
-    private static final Map<String, Page> PAGES = Map.of(
+    private static final Map<String, Page> PAGES = new HashMap<>(Map.of(
             "/writer",
                     (request, response) -> {
                         response.setContentType("text/plain");
@@ -85,7 +88,17 @@ class IdempotencyFilterTest {
                         request.startAsync();
                     },
             "/without", (request, response) -> response.getWriter().print("no transaction was taken"),
-            "/steps/charge", IdempotencyFilterTest::charge);
+            "/steps/charge", IdempotencyFilterTest::charge));
+
+    static {
+        PAGES.put("/steps/last", (request, response) -> {
+            response.setHeader("ETag", "\"written\"");
+            response.getWriter().print("written");
+            IdempotentRequest.steps(request).answer(tx -> Answer.json(201, "{\"stored\":true}"));
+        });
+        PAGES.put("/read", (request, response) -> response.getWriter().print(request.getParameter("a")));
+        PAGES.put("/member", (request, response) -> response.getWriter().print("done"));
+    }
 
     /** Dies between the two steps the first time; the second time it must charge nothing again. */
     private static void charge(HttpServletRequest request, HttpServletResponse response) throws Exception {
@@ -109,11 +122,18 @@ class IdempotencyFilterTest {
         };
         server = new JettyServer(new PageServlet())
                 .filter("/*", cors)
+                .filter("/read", (request, response, chain) -> {
+                    request.getParameter("a");
+                    chain.doFilter(request, response);
+                })
                 .filter("/steps/*", IdempotencyFilter.steps(route("steps.page"), request -> ""))
                 .start();
         for (String path : PAGES.keySet()) {
             if (!path.startsWith("/steps/")) {
-                server.filter(path, IdempotencyFilter.once(route("page" + path.replace('/', '.')), request -> ""));
+                server.filter(
+                        path,
+                        IdempotencyFilter.once(route("page" + path.replace('/', '.')), request -> "")
+                                .principal(request -> Objects.requireNonNullElse(request.getHeader("X-Member"), "")));
             }
         }
     }
@@ -219,6 +239,42 @@ class IdempotencyFilterTest {
     void aFormIsReadAsAlways() throws Exception {
         assertThat(text(twice("/form", "application/x-www-form-urlencoded", "a=%C3%A9+x&b=1&b=2&c")))
                 .isEqualTo("\u00e9 x[a, b, c]2");
+    }
+
+    /** What is left of it is empty, and would be the same as any other form. */
+    @Test
+    void aFormThatAnotherFilterHasReadIsRefused() throws Exception {
+        String key = "key-" + ++keys;
+        int before = RUNS.get();
+        for (String form : new String[] {"a=1", "a=2"}) {
+            assertThat(post("/read", key, "application/x-www-form-urlencoded", form)
+                            .statusCode())
+                    .isEqualTo(500);
+        }
+        assertThat(RUNS.get()).isEqualTo(before);
+    }
+
+    @Test
+    void whatTheLastStepHasStoredIsWhatTheFirstClientGetsToo() throws Exception {
+        HttpResponse<byte[]> response = twice("/steps/last", "text/plain", "");
+        assertThat(response.statusCode()).isEqualTo(201);
+        assertThat(text(response)).isEqualTo("{\"stored\":true}");
+        assertThat(response.headers().firstValue("ETag")).isEmpty();
+    }
+
+    @Test
+    void membersOfATenantDoNotGetEachOthersAnswers() throws Exception {
+        String key = "key-" + ++keys;
+        for (String member : new String[] {"anna", "bert"}) {
+            HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/member"))
+                    .header("Idempotency-Key", key)
+                    .header("X-Member", member)
+                    .POST(HttpRequest.BodyPublishers.noBody())
+                    .build();
+            assertThat(CLIENT.send(request, HttpResponse.BodyHandlers.ofString())
+                            .statusCode())
+                    .isEqualTo(member.equals("anna") ? 200 : 409);
+        }
     }
 
     @Test
