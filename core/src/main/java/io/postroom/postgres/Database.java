@@ -55,8 +55,9 @@ public final class Database {
     }
 
     /**
-     * Runs work in one READ COMMITTED transaction: committed if it returns, rolled back if it throws. A commit whose answer
-     * was lost is reported as failed and never sent again; whoever calls must be able to do the work once more.
+     * Runs work in one transaction, READ COMMITTED unless the DataSource is set up otherwise: committed if it returns, rolled back if
+     * it throws. A commit whose answer was lost is reported as failed and never sent again; whoever calls must be able to do the work
+     * once more.
      */
     public <T> T transact(Work<T> work) {
         return transact(TRANSACTION_ANSWER_WITHIN, work);
