@@ -20,7 +20,7 @@ final class Graveyard implements AutoCloseable {
     Graveyard clear() {
         database.execute("""
                 truncate postroom.outbox, postroom.journal, postroom.generation, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery,
-                    postroom.circuit, postroom.dead_letter, postroom.redrive, postroom.audit restart identity""", "delete from postroom.tick where position > 0");
+                    postroom.circuit, postroom.dead_letter, postroom.redrive, postroom.audit restart identity cascade""", "delete from postroom.tick where position > 0");
         return this;
     }
 

@@ -3,6 +3,8 @@ package io.postroom.projection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.Postroom;
 import io.postroom.message.Message;
 import io.postroom.relay.OnBurial;
 import io.postroom.relay.Outcome;
@@ -120,6 +122,15 @@ class GenerationsTest {
         }
 
         @Test
+        void aRequestThatNobodyHasCarriedOutIsTakenBack() {
+            once(Sales.model());
+            models.rebuild("sales", Point.beginning(), ACT);
+            assertThat(models.retire("sales", 2, ACT, PATIENCE).tables()).isEmpty();
+            once(Sales.model());
+            assertThat(count("postroom.generation")).isEqualTo(1);
+        }
+
+        @Test
         void readersMayReadEachGeneration() {
             String role = database.name() + "_reporting";
             database.execute("create role " + role);
@@ -225,6 +236,48 @@ class GenerationsTest {
                     .hasMessage(
                             "could not serve generation 1 of read model sales: version 1 was made with other tables than this"
                                     + " relay says; give the new ones version 2, and serve both until the old one is retired");
+        }
+
+        /** A few connections serve both, with one statement whose result has another type in each. */
+        @Test
+        void plansThatFitTheOtherVersionAreMadeAnew() {
+            Projection counting = (tx, batch) -> {
+                try (PreparedStatement read = tx.prepareStatement("select n from counted")) {
+                    read.executeQuery().close();
+                }
+                try (PreparedStatement add = tx.prepareStatement("insert into done values (?)")) {
+                    for (var envelope : batch) {
+                        add.setObject(1, envelope.message().id());
+                        add.execute();
+                    }
+                }
+            };
+            String done = "create table done (id uuid primary key);";
+            ReadModel.Builder some = Sales.builder().projection(counting).messages(Sales.settings(1));
+            ReadModel numbers =
+                    some.tables(done + "create table counted (n int)").build();
+            ReadModel words = some.version(2)
+                    .tables(done + "create table counted (n text)")
+                    .build();
+            try (HikariDataSource narrow = TestDatabase.pool(database.url(), 4);
+                    Relay relay = Postroom.on(narrow)
+                            .relay()
+                            .batch(1, 1_048_576)
+                            .poll(Duration.ofMillis(1), Duration.ofMillis(5))
+                            .serve(Postroom.on(narrow).readModels().roster(numbers, words))
+                            .build()) {
+                Sales.publish(database, Sales.orders(10));
+                relay.start();
+                database.execute("update postroom.read_model set version = 1");
+                models.rebuild("sales", Point.beginning(), ACT);
+                for (int i = 0; i < 10; i++) {
+                    Sales.publish(database, Sales.orders(5));
+                }
+                await(() -> position("sales.g1") == 60 && position("sales.g2") == 60);
+            }
+            assertThat(count("postroom.attempt")).as("counted against nobody").isZero();
+            assertThat(count("sales.done")).isEqualTo(60);
+            assertThat(count("sales_g2.done")).isEqualTo(60);
         }
     }
 
@@ -362,6 +415,13 @@ class GenerationsTest {
                             .planReplay(new ReplayRequest("guarded", Point.beginning(), null, null))
                             .moves())
                     .isNotEmpty();
+            // After eight days an inbox may have forgotten what it accepted.
+            database.execute("update postroom.tick set at = at - interval '8 days'");
+            assertThatThrownBy(
+                            () -> subscriptions.planReplay(new ReplayRequest("guarded", Point.beginning(), null, null)))
+                    .hasMessageContaining("its inbox may have forgotten")
+                    .extracting("code")
+                    .isEqualTo("subscription.inbox-forgets");
         }
     }
 

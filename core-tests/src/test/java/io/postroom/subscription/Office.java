@@ -30,7 +30,7 @@ final class Office {
         this.database = database;
         database.execute("""
                 truncate postroom.outbox, postroom.journal, postroom.generation, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery, postroom.relay,
-                    postroom.circuit, postroom.attempt, postroom.dead_letter, postroom.redrive, postroom.audit restart identity""", "delete from postroom.tick where position > 0");
+                    postroom.circuit, postroom.attempt, postroom.dead_letter, postroom.redrive, postroom.audit restart identity cascade""", "delete from postroom.tick where position > 0");
         // A new one: the last test's remembers how far its journal was.
         postroom = Postroom.on(database.dataSource());
         subscriptions = postroom.subscriptions();

@@ -1,5 +1,6 @@
 package io.postroom.subscription;
 
+import io.postroom.inbox.Retention;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,7 +64,7 @@ final class Replayer {
             Connection tx, SubscriptionTable.Locked subscription, Span span, List<LaneTable.Locked> locked) {
         String name = subscription.name();
         String attempt = attempt(name);
-        requireReplayable(subscription, attempt);
+        requireReplayable(tx, subscription, span, attempt);
         if (subscription.copyOf() != null) {
             throw Acts.refused(
                     "is-copy",
@@ -105,7 +106,7 @@ final class Replayer {
         return counted(request.name(), acts.transact(tx -> {
             SubscriptionTable.Locked subscription = acts.lock(tx, request.name(), attempt);
             requireNew(tx, copy, attempt);
-            return planCopy(subscription, copy, span, attempt);
+            return planCopy(tx, subscription, copy, span, attempt);
         }));
     }
 
@@ -116,7 +117,7 @@ final class Replayer {
         Span span = span(request, acts.upTo(Point.now(), attempt), attempt);
         return acts.transact(tx -> {
             SubscriptionTable.Locked subscription = acts.lock(tx, request.name(), attempt);
-            ReplayPlan plan = planCopy(subscription, copy, span, attempt);
+            ReplayPlan plan = planCopy(tx, subscription, copy, span, attempt);
             if (!acts.table().makeCopy(tx, request.name(), copy, request.rate(), span.after())) {
                 throw taken(copy, attempt);
             }
@@ -127,8 +128,9 @@ final class Replayer {
         });
     }
 
-    private static ReplayPlan planCopy(SubscriptionTable.Locked subscription, String copy, Span span, String attempt) {
-        requireReplayable(subscription, attempt);
+    private ReplayPlan planCopy(
+            Connection tx, SubscriptionTable.Locked subscription, String copy, Span span, String attempt) {
+        requireReplayable(tx, subscription, span, attempt);
         if (subscription.copyOf() != null) {
             throw Acts.refused(
                     "is-copy",
@@ -142,7 +144,7 @@ final class Replayer {
     }
 
     /** A projection would apply again what it has applied: nothing tells it that a message comes for the second time. */
-    private static void requireReplayable(SubscriptionTable.Locked subscription, String attempt) {
+    private void requireReplayable(Connection tx, SubscriptionTable.Locked subscription, Span span, String attempt) {
         if (subscription.receiver().equals("projection")) {
             throw Acts.refused(
                     "is-projection",
@@ -152,6 +154,17 @@ final class Replayer {
                                     ? "put it behind an inbox, or make it a read model, which can be rebuilt"
                                     : "rebuild its read model instead: postroom projection rebuild "
                                             + subscription.readModel()));
+        }
+        if (subscription.receiver().equals("inbox")) {
+            long remembered = acts.table().rememberedFrom(tx, Retention.USUAL.kept());
+            if (span.after() < remembered) {
+                throw Acts.refused(
+                        "inbox-forgets",
+                        attempt,
+                        "it begins after position " + span.after() + ", and what came up to position " + remembered
+                                + " its inbox may have forgotten: that would take effect twice; begin after that, or declare"
+                                + " a longer retention for the inbox in good time");
+            }
         }
     }
 

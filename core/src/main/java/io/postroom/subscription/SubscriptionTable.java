@@ -40,6 +40,7 @@ final class SubscriptionTable {
     private final Sql beginReplay;
     private final Sql remove;
     private final Sql wake;
+    private final Sql rememberedFrom;
     private final Sql clock;
 
     SubscriptionTable(Schema schema) {
@@ -54,6 +55,7 @@ final class SubscriptionTable {
         listRelays = schema.sql(SubscriptionTable.class, "list_relays.sql");
         listNames = schema.sql(SubscriptionTable.class, "list_names.sql");
         listCopies = schema.sql(SubscriptionTable.class, "list_copies.sql");
+        rememberedFrom = schema.sql(SubscriptionTable.class, "remembered_from.sql");
         lock = schema.sql(SubscriptionTable.class, "lock.sql");
         lockToRemove = schema.sql(SubscriptionTable.class, "lock_to_remove.sql");
         pause = schema.sql(SubscriptionTable.class, "pause.sql");
@@ -317,5 +319,10 @@ final class SubscriptionTable {
 
     private static @Nullable List<String> texts(@Nullable Array array) throws SQLException {
         return array == null ? null : List.of((String[]) array.getArray());
+    }
+
+    /** The position after which inboxes surely remember what they accepted. */
+    long rememberedFrom(Connection tx, Duration kept) {
+        return rememberedFrom.on(tx).set("kept", kept).one(row -> row.getLong(1));
     }
 }

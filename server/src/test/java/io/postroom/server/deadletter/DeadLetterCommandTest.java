@@ -52,7 +52,7 @@ class DeadLetterCommandTest {
         database.execute(
                 """
                 truncate postroom.outbox, postroom.journal, postroom.generation, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery,
-                    postroom.circuit, postroom.dead_letter, postroom.redrive, postroom.audit restart identity""",
+                    postroom.circuit, postroom.dead_letter, postroom.redrive, postroom.audit restart identity cascade""",
                 "delete from postroom.tick where position > 0",
                 "insert into postroom.subscription (name, lanes) values ('billing', 1)",
                 "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 7)");

@@ -44,7 +44,7 @@ class SubscriptionCommandTest {
     void deliver() {
         database.execute("""
                 truncate postroom.outbox, postroom.journal, postroom.generation, postroom.subscription, postroom.settlement, postroom.lane, postroom.delivery, postroom.relay,
-                    postroom.circuit, postroom.attempt, postroom.dead_letter, postroom.redrive, postroom.audit restart identity""", "delete from postroom.tick where position > 0");
+                    postroom.circuit, postroom.attempt, postroom.dead_letter, postroom.redrive, postroom.audit restart identity cascade""", "delete from postroom.tick where position > 0");
         publish(Messages.ofManyKeys("first", 10));
         relayOnce(Subscription.named("billing").lanes(2).build());
         publish(Messages.ofManyKeys("second", 10));
