@@ -1,0 +1,198 @@
+package io.postroom.source.kafka;
+
+import io.postroom.source.Reception;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.NoOffsetForPartitionException;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One membership in the group: polls, lets each partition's thread handle its records, and tells Kafka what is handled. A partition that
+ * has records in hand is paused, so the consumer polls on however long they take. For one thread, but for {@link #stop}.
+ */
+final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
+    private static final Logger LOG = LoggerFactory.getLogger(GroupSession.class);
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static final Duration ANSWER = Duration.ofSeconds(5);
+    private static final long COMMIT_NANOS = 100_000_000;
+
+    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final List<String> topics;
+    private final Reception reception;
+    private final Duration grace;
+    private final Map<TopicPartition, PartitionWork> works = new HashMap<>();
+    private final AtomicBoolean notServed = new AtomicBoolean();
+    private final AtomicBoolean polling = new AtomicBoolean();
+    private volatile boolean stopped;
+    private long committedNanos = System.nanoTime();
+
+    GroupSession(Map<String, Object> settings, List<String> topics, Reception reception, Duration grace) {
+        this.consumer = new KafkaConsumer<>(settings);
+        this.topics = topics;
+        this.reception = reception;
+        this.grace = grace;
+    }
+
+    /** Ends when it is stopped, or when somebody else serves the subscription. */
+    void run() {
+        consumer.subscribe(topics, this);
+        while (!stopped && !notServed.get()) {
+            ConsumerRecords<byte[], byte[]> records = poll();
+            for (TopicPartition partition : records.partitions()) {
+                give(partition, records);
+            }
+            settle();
+        }
+    }
+
+    void stop() {
+        stopped = true;
+        consumer.wakeup();
+    }
+
+    private ConsumerRecords<byte[], byte[]> poll() {
+        polling.set(true);
+        try {
+            return consumer.poll(POLL);
+        } catch (WakeupException e) {
+            // Something is handled, or it is over.
+            return ConsumerRecords.empty();
+        } catch (NoOffsetForPartitionException e) {
+            LOG.info("group of source {} begins at the beginning of {}", reception.consumer(), e.partitions());
+            consumer.seekToBeginning(e.partitions());
+            return ConsumerRecords.empty();
+        } catch (OffsetOutOfRangeException e) {
+            Set<TopicPartition> partitions = e.offsetOutOfRangePartitions().keySet();
+            LOG.error(
+                    "source {} has lost messages: Kafka has deleted what it had not read of {}; it goes on with what is left."
+                            + " Keep the topic longer than the source may be behind",
+                    reception.consumer(),
+                    e.offsetOutOfRangePartitions());
+            consumer.seekToBeginning(partitions);
+            return ConsumerRecords.empty();
+        } finally {
+            polling.set(false);
+        }
+    }
+
+    private void give(TopicPartition partition, ConsumerRecords<byte[], byte[]> records) {
+        List<ConsumerRecord<byte[], byte[]>> batch = records.records(partition);
+        OffsetAndMetadata next = records.nextOffsets().get(partition);
+        long end = next == null ? batch.get(batch.size() - 1).offset() + 1 : next.offset();
+        works.computeIfAbsent(partition, key -> new PartitionWork(key, reception, this::wake, notServed))
+                .give(batch, end);
+        consumer.pause(List.of(partition));
+    }
+
+    /** Does not wait for the poll's end when something was handled. */
+    private void wake() {
+        if (polling.get()) {
+            consumer.wakeup();
+        }
+    }
+
+    /** Tells Kafka what is handled, not too often, and takes records for partitions that have none. */
+    private void settle() {
+        List<TopicPartition> idle = works.entrySet().stream()
+                .filter(each -> each.getValue().isIdle())
+                .map(Map.Entry::getKey)
+                .filter(consumer.paused()::contains)
+                .toList();
+        consumer.resume(idle);
+        if (System.nanoTime() - committedNanos > COMMIT_NANOS) {
+            commit(works.keySet());
+            committedNanos = System.nanoTime();
+        }
+    }
+
+    private void commit(Collection<TopicPartition> partitions) {
+        Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+        for (TopicPartition partition : partitions) {
+            PartitionWork work = works.get(partition);
+            long offset = work == null ? -1 : work.toCommit();
+            if (offset >= 0) {
+                offsets.put(partition, new OffsetAndMetadata(offset));
+            }
+        }
+        if (offsets.isEmpty()) {
+            return;
+        }
+        for (int tries = 0; tries < 2; tries++) {
+            try {
+                consumer.commitSync(offsets, ANSWER);
+                offsets.forEach((partition, offset) -> works.get(partition).committed(offset.offset()));
+                return;
+            } catch (WakeupException e) {
+                // Meant for the poll; once more.
+            } catch (InterruptException e) {
+                throw e;
+            } catch (KafkaException e) {
+                // A rebalance, or a broker that is away: what is not told comes again, and is known.
+                LOG.debug("source {} could not commit {}: {}", reception.consumer(), offsets, e.getMessage());
+                return;
+            }
+        }
+    }
+
+    @Override
+    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+        LOG.info("source {} has {}", reception.consumer(), partitions);
+    }
+
+    /** What is open is finished, or given up after a while; then Kafka is told, and others may have the partitions. */
+    @Override
+    public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+        leave(partitions, grace);
+        commit(partitions);
+        works.keySet().removeAll(partitions);
+    }
+
+    /** Others have them already. What is open here may still be committed, and meets theirs at the inbox. */
+    @Override
+    public void onPartitionsLost(Collection<TopicPartition> partitions) {
+        LOG.warn("source {} has lost {}: it did not reach its group in time", reception.consumer(), partitions);
+        leave(partitions, Duration.ZERO);
+        works.keySet().removeAll(partitions);
+    }
+
+    private void leave(Collection<TopicPartition> partitions, Duration patience) {
+        List<PartitionWork> left =
+                partitions.stream().filter(works::containsKey).map(works::get).toList();
+        left.forEach(PartitionWork::abandon);
+        long deadline = System.nanoTime() + patience.toNanos();
+        try {
+            for (PartitionWork work : left) {
+                work.join(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        leave(List.copyOf(works.keySet()), grace);
+        try {
+            commit(List.copyOf(works.keySet()));
+        } finally {
+            works.clear();
+            consumer.close(org.apache.kafka.clients.consumer.CloseOptions.timeout(ANSWER));
+        }
+    }
+}

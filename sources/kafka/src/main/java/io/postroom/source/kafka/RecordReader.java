@@ -1,0 +1,189 @@
+package io.postroom.source.kafka;
+
+import io.postroom.message.Envelope;
+import io.postroom.message.InvalidMessageException;
+import io.postroom.message.Message;
+import io.postroom.message.MessageRules;
+import io.postroom.source.Arrival;
+import io.postroom.source.Unreadable;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.UUID;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Reads records as the Kafka sink writes them: CloudEvents in binary mode, with the aggregate and its version as extensions.
+ *
+ * <p>What is none of that becomes an arrival that cannot be read, with all there was, in Base64.
+ */
+final class RecordReader {
+    private static final String PREFIX = "ce_";
+    private static final String RENAMED = "header.";
+    private static final String CONTENT_TYPE = "content-type";
+    /** The aggregate type and event type of what is no message. */
+    private static final String RECORD = "kafka.record";
+
+    private RecordReader() {}
+
+    /** Something is missing or wrong; the text says what. */
+    private static final class NoMessageException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        NoMessageException(String why) {
+            super(why);
+        }
+    }
+
+    static Arrival read(ConsumerRecord<byte[], byte[]> record) {
+        String place = record.topic() + "/" + record.partition() + "@" + record.offset();
+        try {
+            Map<String, String> attributes = new HashMap<>();
+            Map<String, String> own = new LinkedHashMap<>();
+            split(record, attributes, own);
+            String sequence = attributes.get("sequence");
+            long position = sequence == null ? record.offset() + 1 : number("ce_sequence", sequence, 1, Long.MAX_VALUE);
+            Message message = message(record, attributes, own);
+            MessageRules.check(message);
+            return new Arrival(place, new Envelope(position, message, 1), sequence != null, null);
+        } catch (NoMessageException | InvalidMessageException e) {
+            return new Arrival(
+                    place,
+                    new Envelope(record.offset() + 1, whole(record, place), 1),
+                    false,
+                    Unreadable.fault(e.getMessage()));
+        }
+    }
+
+    /** Attributes of the event, without their prefix, and the message's own headers under their own names. */
+    private static void split(
+            ConsumerRecord<byte[], byte[]> record, Map<String, String> attributes, Map<String, String> own)
+            throws NoMessageException {
+        for (Header header : record.headers()) {
+            String name = header.key();
+            String lower = name.toLowerCase(Locale.ROOT);
+            if (lower.startsWith(PREFIX)) {
+                attributes.put(lower.substring(PREFIX.length()), text("header " + name, header.value()));
+            } else if (!lower.equals(CONTENT_TYPE)) {
+                own.put(
+                        lower.startsWith(RENAMED) ? name.substring(RENAMED.length()) : name,
+                        text("header " + name, header.value()));
+            }
+        }
+    }
+
+    private static Message message(
+            ConsumerRecord<byte[], byte[]> record, Map<String, String> attributes, Map<String, String> own)
+            throws NoMessageException {
+        if (!"1.0".equals(attributes.get("specversion"))) {
+            throw new NoMessageException(
+                    "header ce_specversion is " + shown(attributes.get("specversion")) + ", it must be 1.0");
+        }
+        String version = attributes.get("aggregateversion");
+        return new Message(
+                id(required("id", attributes)),
+                attributes.get("tenantid"),
+                required("aggregatetype", attributes),
+                required("subject", attributes),
+                version == null ? null : number("ce_aggregateversion", version, 0, Long.MAX_VALUE),
+                required("type", attributes),
+                (int) number("ce_eventversion", attributes.getOrDefault("eventversion", "1"), 1, Integer.MAX_VALUE),
+                text("the value", record.value()),
+                own,
+                time(required("time", attributes)),
+                null);
+    }
+
+    private static String required(String name, Map<String, String> attributes) throws NoMessageException {
+        String value = attributes.get(name);
+        if (value == null) {
+            throw new NoMessageException("there is no header " + PREFIX + name);
+        }
+        return value;
+    }
+
+    private static UUID id(String text) throws NoMessageException {
+        try {
+            UUID id = UUID.fromString(text);
+            if (id.toString().equalsIgnoreCase(text)) {
+                return id;
+            }
+        } catch (IllegalArgumentException e) {
+            // Said below.
+        }
+        throw new NoMessageException("header ce_id is " + shown(text) + ", it must be a UUID");
+    }
+
+    private static Instant time(String text) throws NoMessageException {
+        try {
+            return Instant.parse(text);
+        } catch (DateTimeException e) {
+            throw new NoMessageException(
+                    "header ce_time is " + shown(text) + ", it must be a time such as 2026-01-31T12:00:00Z");
+        }
+    }
+
+    private static long number(String name, String text, long least, long most) throws NoMessageException {
+        try {
+            long number = Long.parseLong(text);
+            if (number >= least && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Said below.
+        }
+        throw new NoMessageException(
+                "header " + name + " is " + shown(text) + ", it must be a number of at least " + least);
+    }
+
+    private static String text(String what, byte @Nullable [] bytes) throws NoMessageException {
+        if (bytes == null) {
+            throw new NoMessageException(what + " is null");
+        }
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new NoMessageException(what + " is not UTF-8");
+        }
+    }
+
+    private static String shown(@Nullable String text) {
+        return text == null ? "missing" : "'" + text.substring(0, Math.min(60, text.length())) + "'";
+    }
+
+    /** All there was, so that nothing is lost. The id is made of the place: the same record is the same dead letter. */
+    private static Message whole(ConsumerRecord<byte[], byte[]> record, String place) {
+        Map<String, Object> content = new LinkedHashMap<>();
+        content.put("topic", record.topic());
+        content.put("partition", record.partition());
+        content.put("offset", record.offset());
+        content.put("timestamp", record.timestamp());
+        content.put("keyBase64", base64(record.key()));
+        content.put("valueBase64", base64(record.value()));
+        Map<String, @Nullable String> headers = new LinkedHashMap<>();
+        record.headers().forEach(header -> headers.put(header.key(), base64(header.value())));
+        content.put("headersBase64", headers);
+        return Message.about(RECORD, place)
+                .id(UUID.nameUUIDFromBytes(place.getBytes(StandardCharsets.UTF_8)))
+                .event(RECORD)
+                .payload(JsonMapper.shared().writeValueAsString(content))
+                .build();
+    }
+
+    private static @Nullable String base64(byte @Nullable [] bytes) {
+        return bytes == null ? null : Base64.getEncoder().encodeToString(bytes);
+    }
+}
