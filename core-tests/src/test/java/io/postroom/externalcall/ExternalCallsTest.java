@@ -430,6 +430,16 @@ class ExternalCallsTest {
         }
 
         @Test
+        void withAnotherReferenceIsRefused() {
+            park();
+            calls.reconcile(operation.key(), CallState.DONE, "ch_77", "anna", "found it at the provider");
+            assertThatThrownBy(() -> calls.reconcile(operation.key(), CallState.DONE, "ch_78", "anna", "found another"))
+                    .hasMessageContaining("it is done since")
+                    .extracting("code")
+                    .isEqualTo("externalcall.ended");
+        }
+
+        @Test
         void isFinalForTheZombieToo() {
             Turn.Yours zombie = yours(calls.begin(operation, HASH));
             leaseEnds(operation);
@@ -445,10 +455,12 @@ class ExternalCallsTest {
         @Test
         void isRefusedWhileAnAttemptMayCall() {
             yours(calls.begin(operation, HASH));
-            assertThatThrownBy(() -> calls.reconcile(operation.key(), CallState.DONE, null, "anna", "hasty"))
-                    .hasMessageContaining("attempt 1 may call until")
-                    .extracting("code")
-                    .isEqualTo("externalcall.is-calling");
+            for (CallState outcome : List.of(CallState.DONE, CallState.DECLINED)) {
+                assertThatThrownBy(() -> calls.reconcile(operation.key(), outcome, null, "anna", "hasty"))
+                        .hasMessageContaining("attempt 1 may call until")
+                        .extracting("code")
+                        .isEqualTo("externalcall.is-calling");
+            }
         }
 
         @Test

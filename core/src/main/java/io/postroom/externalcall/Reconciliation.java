@@ -34,7 +34,7 @@ final class Reconciliation {
                             "could not reconcile external call " + shown(key)
                                     + ": there is none with this key; postroom externalcall list shows them"));
             ExternalCall call = locked.call();
-            if (call.state() == outcome) {
+            if (call.state() == outcome && (reference == null || reference.equals(call.reference()))) {
                 return call;
             }
             requireOpen(locked);
