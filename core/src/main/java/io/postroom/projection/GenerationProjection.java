@@ -17,6 +17,12 @@ import org.jspecify.annotations.Nullable;
  * whether they meant the same all the time. A swap in between turns the batch back; nothing is counted against its messages.
  */
 final class GenerationProjection implements Projection {
+    /** What PostgreSQL says when a prepared statement would return other types than before; it says the same of little else. */
+    private static final String CHANGED_RESULT = "0A000";
+
+    /** So many causes are looked at. */
+    private static final int CAUSES_MAX = 16;
+
     private final ReadModel model;
     private final int number;
     private final Database database;
@@ -47,12 +53,26 @@ final class GenerationProjection implements Projection {
         try {
             model.projection().apply(tx, batch);
         } catch (Exception e) {
+            if (isStalePlan(e)) {
+                throw disturbed("this connection had a plan for the tables of another version", e);
+            }
             // Perhaps it met the other generation's tables. This transaction cannot be asked: it may have failed.
             throw epochElsewhere(entered.epoch()) == entered.epoch() ? e : disturbed("it was swapped meanwhile", e);
         }
         if (table.epoch(tx, model.name()) != entered.epoch()) {
             throw disturbed("it was swapped meanwhile", null);
         }
+    }
+
+    /** The driver forgets the statement then, and prepares it anew the next time. */
+    private static boolean isStalePlan(Exception thrown) {
+        Throwable cause = thrown;
+        for (int i = 0; cause != null && i < CAUSES_MAX; i++, cause = cause.getCause()) {
+            if (cause instanceof SQLException said && CHANGED_RESULT.equals(said.getSQLState())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private long epochElsewhere(long known) {

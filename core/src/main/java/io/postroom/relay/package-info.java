@@ -63,7 +63,8 @@
  * <p>Operators move lanes, or change their number, only while no relay has one: while that is asked for, and while a subscription is
  * paused, its relays have a share of none, finish what is on its way and give their lanes back. What is asked for and the copies of
  * subscriptions are found at each beat; see {@code io.postroom.subscription}. A copy is delivered to the sink of its original, with its
- * policy and its circuit, from a journal that ends where the copy does.
+ * policy and its circuit, from a journal that ends where the copy does. Projections that come and go are named by rosters, which are asked at
+ * each beat, and once more when a lane of theirs was taken: how far it may go is changed only while nobody has one.
  */
 @NullMarked
 package io.postroom.relay;
