@@ -92,6 +92,46 @@ class VanishedNodeTest {
                 .isInstanceOf(Outcome.Executed.class);
     }
 
+    /** One thread renews for all. */
+    @Test
+    void whoseRowIsStillLockedEndsNobodyElsesLease() throws Exception {
+        CountDownLatch go = new CountDownLatch(1);
+        CompletableFuture<Outcome> locked = hanging("renew-locked", go);
+        CompletableFuture<Outcome> other = hanging("renew-other", go);
+        try (Connection vanished = shop.database.begin();
+                Statement statement = vanished.createStatement()) {
+            statement.execute("select from postroom.idempotency_key where key = 'renew-locked' for update");
+            long end = System.nanoTime() + SHORT.lease().multipliedBy(4).toNanos();
+            while (System.nanoTime() < end) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+            }
+            assertThat(shop.keys("key = 'renew-other' and leased_until > clock_timestamp() - interval '1 second'"))
+                    .isEqualTo(1);
+            vanished.rollback();
+        }
+        go.countDown();
+        assertThat(other.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isInstanceOf(Outcome.Executed.class);
+        assertThat(locked.get(PATIENCE_SECONDS, TimeUnit.SECONDS)).isInstanceOf(Outcome.Executed.class);
+    }
+
+    /** Returns when its procedure runs. */
+    private static CompletableFuture<Outcome> hanging(String key, CountDownLatch go) throws InterruptedException {
+        CountDownLatch inside = new CountDownLatch(1);
+        CompletableFuture<Outcome> outcome = CompletableFuture.supplyAsync(() -> {
+            try {
+                return shop.idempotency.steps(Shop.request(key), SHORT, steps -> {
+                    inside.countDown();
+                    assertThat(go.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+                    return Answer.of(200, "");
+                });
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        assertThat(inside.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+        return outcome;
+    }
+
     @Test
     void inAStepIsEndedByTheServer() throws SQLException {
         Request request = Shop.request("step");
