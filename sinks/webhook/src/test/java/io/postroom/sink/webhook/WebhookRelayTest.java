@@ -190,7 +190,8 @@ class WebhookRelayTest {
 
     /** Everything is accepted or buried. */
     private void awaitSettled() {
-        await(() -> count("lane where position = (select max(position) from postroom.journal)") == 1
+        // Positions have no gaps: what was published a moment ago and is not stamped yet counts, too.
+        await(() -> count("lane where position = (select count(*) from postroom.outbox)") == 1
                 && count("delivery") == 0);
     }
 
