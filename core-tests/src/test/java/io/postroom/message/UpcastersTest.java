@@ -40,7 +40,7 @@ class UpcastersTest {
         }
 
         @Test
-        void everythingButPayloadAndVersionAsItWas() {
+        void everythingButPayloadAndVersionAsItWasAndTheHashOfWhatWasPublished() {
             Message old = new Message(
                     UUID.randomUUID(),
                     "acme",
@@ -57,8 +57,12 @@ class UpcastersTest {
             assertThat(read.eventVersion()).isEqualTo(3);
             assertThat(read)
                     .usingRecursiveComparison()
-                    .ignoringFields("payload", "eventVersion")
+                    .ignoringFields("payload", "eventVersion", "headers")
                     .isEqualTo(old);
+            assertThat(read.headers())
+                    .containsAllEntriesOf(old.headers())
+                    .containsOnlyKeys("traceparent", PayloadHash.HEADER);
+            assertThat(PayloadHash.of(read)).isEqualTo(PayloadHash.of(old));
         }
 
         @Test
