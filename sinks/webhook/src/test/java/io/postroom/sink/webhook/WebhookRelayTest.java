@@ -191,8 +191,8 @@ class WebhookRelayTest {
     /** Everything is accepted or buried. */
     private void awaitSettled() {
         // Positions have no gaps: what was published a moment ago and is not stamped yet counts, too.
-        await(() -> count("lane where position = (select count(*) from postroom.outbox)") == 1
-                && count("delivery") == 0);
+        await(() ->
+                count("lane where position = (select count(*) from postroom.outbox)") == 1 && count("delivery") == 0);
     }
 
     private Set<String> ids() {
