@@ -27,6 +27,15 @@ final class Feed implements AutoCloseable {
 
     /** So many messages over some accounts, with their repetitions; returns the messages. One of a key is sent at a time, as lanes do. */
     List<Message> send(int count, int accounts) throws Exception {
+        return send(count, accounts, 5);
+    }
+
+    /** One message for each account, once: when they have been applied, so has all that was sent before. */
+    List<Message> sendLast(int accounts) throws Exception {
+        return send(accounts, accounts, 1);
+    }
+
+    private List<Message> send(int count, int accounts, int timesMax) throws Exception {
         List<Message> messages = new ArrayList<>();
         Map<String, CompletableFuture<?>> answers = new HashMap<>();
         for (int i = 0; i < count; i++) {
@@ -34,7 +43,7 @@ final class Feed implements AutoCloseable {
             Message message = message("account-" + position % accounts, position, position);
             messages.add(message);
             send(message, position, answers);
-            for (int again = random.nextInt(5); again > 0; again--) {
+            for (int again = random.nextInt(timesMax); again > 0; again--) {
                 // A copy of this one or of an earlier one, as after a crash of the relay.
                 int which = Math.max(0, i - random.nextInt(30));
                 send(messages.get(which), position - (i - which), answers);

@@ -105,7 +105,8 @@ class KafkaSourceTest {
             source.start();
             note(feed.send(1_500, 20));
             awaitBooked(1_500);
-            note(feed.send(200, 20));
+            note(feed.send(180, 20));
+            note(feed.sendLast(20));
             awaitBooked(1_700);
         }
         assertExact();
