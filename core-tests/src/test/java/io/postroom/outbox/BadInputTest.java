@@ -209,6 +209,13 @@ class BadInputTest {
             bad.add(headers(
                     "name " + shown(name), "message.header-name-invalid", "1 to 100 letters", Map.of(name, "v")));
         }
+        for (String name : List.of("postroom-replay", "postroom-payload-sha256", "Postroom-Replay", "POSTROOM-")) {
+            bad.add(headers(
+                    "name " + name,
+                    "message.header-name-reserved",
+                    "'" + name + "', names that begin with postroom- are Postroom's own",
+                    Map.of(name, "v")));
+        }
         bad.add(headers(
                 "value of 8193 bytes",
                 "message.header-value-too-large",
@@ -527,6 +534,8 @@ class BadInputTest {
         good.add(new Good("32768 bytes of headers with escapes", d -> d.headers = escapedHeadersOf(32_768)));
         good.add(new Good("header of 8192 bytes", d -> d.headers = Map.of("a", "é".repeat(4096))));
         good.add(new Good("header name of 100", d -> d.headers = Map.of("A0_.-" + "x".repeat(95), "")));
+        good.add(new Good(
+                "header names that are nearly ours", d -> d.headers = Map.of("postroom", "", "x-postroom-a", "")));
         good.add(new Good(
                 "header values with what needs escaping",
                 d -> d.headers = Map.of("a", "\"\\/'</script> 🚀 \u2028", "b", "{}")));

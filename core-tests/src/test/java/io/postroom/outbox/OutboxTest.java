@@ -456,9 +456,9 @@ class OutboxTest {
     void aHandWrittenInsertWithOddHeadersStopsNoReader() throws SQLException {
         String columns =
                 "insert into postroom.outbox (id, aggregate_type, aggregate_id, event_type, payload, headers) values ";
-        database.execute(
-                columns
-                        + "(gen_random_uuid(), 'a', 'b', 'c', '{}', '{\"n\": 1, \"o\": {\"x\":[1]}, \"z\": null, \"s\": \"t\"}')");
+        database.execute(columns
+                + "(gen_random_uuid(), 'a', 'b', 'c', '{}', '{\"n\": 1, \"o\": {\"x\":[1]}, \"z\": null, \"s\": \"t\","
+                + " \"postroom-payload-sha256\": \"no hash\", \"Postroom-Replay\": \"9\"}')");
         assertThatThrownBy(() -> database.execute(columns + "(gen_random_uuid(), 'a', 'b', 'c', '{}', '[1]')"))
                 .hasStackTraceContaining("outbox_headers");
         List<Message> seen = new ArrayList<>();
@@ -471,6 +471,7 @@ class OutboxTest {
         assertThat(seen)
                 .last()
                 .satisfies(message -> assertThat(message.headers())
+                        .as("names of ours are not read: receivers would believe them")
                         .isEqualTo(Map.of("n", "1", "o", "{\"x\":[1]}", "z", "null", "s", "t")));
     }
 

@@ -99,7 +99,7 @@ final class JournalTable {
                 .set("aggregate_types", filter.aggregateTypesOrNull())
                 .set("event_types", filter.eventTypesOrNull())
                 .set("tenants", filter.tenantsOrNull())
-                .list(row -> messages.put(row.getLong(1), new Due(MessageRow.read(row, 2), early(row))));
+                .list(row -> messages.put(row.getLong(1), new Due(MessageRow.readPublished(row, 2), early(row))));
         return messages;
     }
 

@@ -136,6 +136,7 @@ public record Message(
             return this;
         }
 
+        /** Names that begin with {@code postroom-} cannot be published: Postroom writes them itself, on the way to receivers. */
         public Builder header(String name, String value) {
             headers.put(name, value);
             return this;

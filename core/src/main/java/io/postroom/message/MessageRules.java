@@ -30,8 +30,23 @@ public final class MessageRules {
 
     private MessageRules() {}
 
-    /** Throws an {@link InvalidMessageException} that names the value, the limit and what to do. */
+    /**
+     * The rules for a message that is to be published. Throws an {@link InvalidMessageException} that names the value, the limit
+     * and what to do.
+     */
     public static void check(Message message) {
+        checkFacts(message);
+        checkHeaders(message, message.headers());
+    }
+
+    /** The rules for a message that came back from outside, with what Postroom added to its headers. */
+    public static void checkReceived(Message message) {
+        checkFacts(message);
+        checkHeaders(message, OwnHeaders.without(message.headers()));
+        PayloadHash.check(message);
+    }
+
+    private static void checkFacts(Message message) {
         String name = "1 to 200 letters, digits or _ . : / -, beginning with a letter or digit";
         checkThat(
                 isName(message.aggregateType()),
@@ -82,11 +97,9 @@ public final class MessageRules {
                 "available-at-invalid",
                 () -> "available at is " + message.availableAt() + ", the range is year 1 to 9999");
         PayloadRules.check(message);
-        checkHeaders(message);
     }
 
-    private static void checkHeaders(Message message) {
-        Map<String, String> headers = message.headers();
+    private static void checkHeaders(Message message, Map<String, String> headers) {
         long total = headers.entrySet().stream()
                 .mapToLong(header -> jsonLength(header.getKey()) + jsonLength(header.getValue()) + 6L)
                 .sum();
@@ -108,6 +121,12 @@ public final class MessageRules {
                     message,
                     "header-name-invalid",
                     () -> "header name is " + quote(name) + ", it must be 1 to 100 letters, digits or _ . -");
+            checkThat(
+                    !OwnHeaders.has(name),
+                    message,
+                    "header-name-reserved",
+                    () -> "header name is " + quote(name) + ", names that begin with " + OwnHeaders.PREFIX
+                            + " are Postroom's own; choose another, and leave these out when you pass headers on");
             String value = header.getValue();
             checkThat(
                     isUnicode(value) && hasNoControl(value),
@@ -155,7 +174,6 @@ public final class MessageRules {
         return bytes;
     }
 
-    /** Whether no half of a surrogate pair stands alone. */
     /** False if half of a surrogate pair stands alone. */
     static boolean isUnicode(String text) {
         for (int i = 0; i < text.length(); i++) {

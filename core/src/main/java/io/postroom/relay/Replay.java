@@ -1,13 +1,11 @@
 package io.postroom.relay;
 
 import io.postroom.message.Message;
+import io.postroom.message.OwnHeaders;
 import org.jspecify.annotations.Nullable;
 
 /** A lane that an operator has moved back, until it is where it was told to. For the lane's thread. */
 final class Replay {
-    /** Tells a message that was delivered before from one that was not; the value is the last position of the replay. */
-    static final String HEADER = "postroom-replay";
-
     private static final double NANOS = 1e9;
 
     private final long to;
@@ -69,6 +67,6 @@ final class Replay {
     }
 
     static Message marked(Message message, long to) {
-        return message.withHeader(HEADER, Long.toString(to));
+        return message.withHeader(OwnHeaders.REPLAY, Long.toString(to));
     }
 }

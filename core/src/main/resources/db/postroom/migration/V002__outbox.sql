@@ -230,6 +230,10 @@ begin
                         code := 'message.header-name-invalid';
                         problem := format('header name is %L, it must be 1 to 100 letters, digits or _ . -',
                                           regexp_replace(left(header.name, 60), control, '?', 'g'));
+                    elsif lower(left(header.name, 9)) = 'postroom-' then
+                        code := 'message.header-name-reserved';
+                        problem := format('header name is %L, names that begin with postroom- are Postroom''s own; choose another,'
+                                          ' and leave these out when you pass headers on', header.name);
                     elsif header.type <> 'string' then
                         code := 'message.headers-invalid';
                         problem := format('header %s is a JSON %s, it must be a string', header.name, header.type);

@@ -54,7 +54,7 @@ final class RecordReader {
             String sequence = attributes.get("sequence");
             long position = sequence == null ? record.offset() + 1 : number("ce_sequence", sequence, 1, Long.MAX_VALUE);
             Message message = message(record, attributes, own);
-            MessageRules.check(message);
+            MessageRules.checkReceived(message);
             return new Arrival(place, new Envelope(position, message, 1), sequence != null, null);
         } catch (NoMessageException | InvalidMessageException e) {
             return new Arrival(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.PayloadHash;
 import io.postroom.retry.Fault;
 import io.postroom.sink.kafka.KafkaSink;
 import io.postroom.sink.kafka.testing.KafkaBroker;
@@ -46,6 +47,8 @@ class RecordReaderTest {
                 .header("ce_id", "mine")
                 .header("header.x", "y")
                 .header("Content-Type", "z")
+                .header("postroom-replay", "20")
+                .header(PayloadHash.HEADER, "0f".repeat(32))
                 .occurredAt(Instant.parse("2026-01-02T03:04:05.678901Z"))
                 .build());
         try (KafkaBroker broker = KafkaBroker.start()) {
@@ -90,6 +93,7 @@ class RecordReaderTest {
                 "ce_aggregateversion,x,header ce_aggregateversion is 'x'",
                 "ce_sequence,-5,header ce_sequence is '-5'",
                 "ce_type,a b,event type is",
+                "postroom-payload-sha256,abc,header postroom-payload-sha256 is 'abc'",
                 "value,{,payload",
                 "value,-,the value is null"
             })
