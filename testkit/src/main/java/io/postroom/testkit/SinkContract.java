@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.fail;
 
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.OwnHeaders;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Sink;
 import java.nio.charset.StandardCharsets;
@@ -35,7 +36,10 @@ public abstract class SinkContract {
     private static final int MESSAGES_IN_ORDER = 30;
     private static final String CONFIDENTIAL = "confidential-4711";
 
-    /** What really arrived at the destination, read back from there; the key is null where the destination knows none. */
+    /**
+     * What really arrived at the destination, read back from there; the key is null where the destination knows none. Header names
+     * are in lower case where the destination does not tell the cases apart.
+     */
     public record Received(UUID messageId, @Nullable String key, byte[] payload, Map<String, String> headers) {
 
         /** The payload as text. */
@@ -114,6 +118,20 @@ public abstract class SinkContract {
         assertThat(received().stream().filter(one -> one.text().equals(message.payload())))
                 .isNotEmpty()
                 .allMatch(one -> one.messageId().equals(message.id()));
+    }
+
+    @Test
+    final void tellsAReplayedMessageFromANewOne() throws Exception {
+        Message fresh = Messages.order(fresh());
+        Message replayed = Messages.order(fresh()).withHeader(OwnHeaders.REPLAY, "4711");
+        assertAccepted(send(fresh));
+        assertAccepted(send(replayed));
+        assertThat(received(fresh.id()))
+                .isNotEmpty()
+                .noneMatch(one -> one.headers().containsKey(OwnHeaders.REPLAY));
+        assertThat(received(replayed.id()))
+                .isNotEmpty()
+                .allMatch(one -> "4711".equals(one.headers().get(OwnHeaders.REPLAY)));
     }
 
     @Test

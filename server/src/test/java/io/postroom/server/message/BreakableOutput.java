@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.UUID;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -59,10 +60,18 @@ public final class BreakableOutput extends OutputStream {
                     UUID.fromString(json.get("id").asString()),
                     json.get("aggregateId").asString(),
                     payload.getBytes(StandardCharsets.UTF_8),
-                    Map.of()));
+                    headers(json.get("headers"))));
         } catch (JacksonException e) {
             return Optional.empty();
         }
+    }
+
+    private static Map<String, String> headers(JsonNode json) {
+        Map<String, String> headers = new TreeMap<>();
+        json.properties()
+                .forEach(
+                        header -> headers.put(header.getKey(), header.getValue().asString()));
+        return headers;
     }
 
     /** A payload as a line holds it: a line cannot break, so each break between tokens is a space. */

@@ -2,8 +2,10 @@ package io.postroom.sink.webhook;
 
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.OwnHeaders;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +16,31 @@ sealed interface Body {
     byte[] bytes(Envelope envelope);
 
     Map<String, String> headers(Envelope envelope);
+
+    /** What Postroom says about the message, under names that no publisher can use. No other header of a message leaves the house. */
+    static Map<String, String> own(Message message) {
+        Map<String, String> headers = new LinkedHashMap<>();
+        for (String name : List.of(OwnHeaders.REPLAY, OwnHeaders.PAYLOAD_HASH)) {
+            String value = message.headers().get(name);
+            if (value != null) {
+                headers.put(name, percentEncoded(value));
+            }
+        }
+        return headers;
+    }
+
+    /** Space, quote, percent and all that is not printable ASCII, as the HTTP binding has it; no line break survives this. */
+    static String percentEncoded(String value) {
+        StringBuilder encoded = new StringBuilder();
+        for (byte b : value.getBytes(StandardCharsets.UTF_8)) {
+            if (b > 0x20 && b < 0x7f && b != '"' && b != '%') {
+                encoded.append((char) b);
+            } else {
+                encoded.append(String.format("%%%02X", b));
+            }
+        }
+        return encoded.toString();
+    }
 
     /** {@code {"type":…,"timestamp":…,"data":payload}}, as Standard Webhooks recommends. */
     record Standard() implements Body {
@@ -29,7 +56,9 @@ sealed interface Body {
 
         @Override
         public Map<String, String> headers(Envelope envelope) {
-            return Map.of("content-type", "application/json");
+            Map<String, String> headers = own(envelope.message());
+            headers.put("content-type", "application/json");
+            return headers;
         }
 
         private static String quoted(String text) {
@@ -58,7 +87,7 @@ sealed interface Body {
         @Override
         public Map<String, String> headers(Envelope envelope) {
             Message message = envelope.message();
-            Map<String, String> headers = new LinkedHashMap<>();
+            Map<String, String> headers = own(message);
             headers.put("content-type", "application/json");
             headers.put("ce-specversion", "1.0");
             put(headers, "id", message.id().toString());
@@ -73,7 +102,7 @@ sealed interface Body {
             put(headers, "aggregatetype", message.aggregateType());
             put(headers, "aggregateversion", Objects.toString(message.aggregateVersion(), null));
             put(headers, "eventversion", Integer.toString(message.eventVersion()));
-            // The trace in which the event was made. No other header of the message leaves the house.
+            // The trace in which the event was made.
             put(headers, "traceparent", message.headers().get("traceparent"));
             put(headers, "tracestate", message.headers().get("tracestate"));
             return headers;
@@ -83,19 +112,6 @@ sealed interface Body {
             if (value != null && !value.isEmpty()) {
                 headers.put("ce-" + name, percentEncoded(value));
             }
-        }
-
-        /** Space, quote, percent and all that is not printable ASCII, as the HTTP binding has it; no line break survives this. */
-        static String percentEncoded(String value) {
-            StringBuilder encoded = new StringBuilder();
-            for (byte b : value.getBytes(StandardCharsets.UTF_8)) {
-                if (b > 0x20 && b < 0x7f && b != '"' && b != '%') {
-                    encoded.append((char) b);
-                } else {
-                    encoded.append(String.format("%%%02X", b));
-                }
-            }
-            return encoded.toString();
         }
     }
 }

@@ -30,6 +30,7 @@ record WebhookSettings(Endpoint endpoint, List<SigningKey> keys, AddressGuard gu
 
     private static final Pattern HEADER_NAME = Pattern.compile("[a-z0-9!#$%&'*+.^_`|~-]+");
     private static final Pattern HEADER_VALUE = Pattern.compile("[\\x20-\\x7e]*");
+    private static final Set<String> OWN_PREFIXES = Set.of("webhook-", "ce-", "postroom-");
     private static final Set<String> OWN_HEADERS = Set.of(
             "host",
             "content-length",
@@ -131,7 +132,7 @@ record WebhookSettings(Endpoint endpoint, List<SigningKey> keys, AddressGuard gu
         given.headers.forEach((name, value) -> {
             if (!HEADER_NAME.matcher(name).matches()) {
                 problems.add("header name \"" + Excerpt.of(name) + "\" holds a character that no header name may hold");
-            } else if (OWN_HEADERS.contains(name) || name.startsWith("webhook-") || name.startsWith("ce-")) {
+            } else if (OWN_HEADERS.contains(name) || OWN_PREFIXES.stream().anyMatch(name::startsWith)) {
                 problems.add("header " + name + " is set by the sink itself");
             } else if (!HEADER_VALUE.matcher(value).matches() || value.length() > HEADER_LENGTH_MAX) {
                 problems.add("header " + name + " has a value that is not printable ASCII of at most "

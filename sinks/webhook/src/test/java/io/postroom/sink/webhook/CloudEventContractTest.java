@@ -5,7 +5,6 @@ import io.postroom.testkit.SinkContract;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -44,7 +43,7 @@ class CloudEventContractTest extends SinkContract {
                         UUID.fromString(request.header("ce-id")),
                         URLDecoder.decode(request.header("ce-partitionkey"), StandardCharsets.UTF_8),
                         request.body(),
-                        Map.of()))
+                        request.fields()))
                 .toList();
     }
 

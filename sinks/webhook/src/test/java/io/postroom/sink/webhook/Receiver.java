@@ -10,8 +10,10 @@ import java.net.InetSocketAddress;
 import java.net.http.HttpHeaders;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
@@ -26,6 +28,13 @@ final class Receiver implements AutoCloseable {
     record Request(String target, HttpHeaders headers, byte[] body, InetSocketAddress from) {
         String header(String name) {
             return headers.firstValue(name).orElseThrow(() -> new AssertionError("no header " + name));
+        }
+
+        /** All headers, their names in lower case. */
+        Map<String, String> fields() {
+            Map<String, String> fields = new TreeMap<>();
+            headers.map().forEach((name, values) -> fields.put(name.toLowerCase(Locale.ROOT), values.get(0)));
+            return fields;
         }
     }
 

@@ -4,7 +4,6 @@ import io.postroom.relay.Sink;
 import io.postroom.testkit.SinkContract;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -37,7 +36,7 @@ class StandardBodyContractTest extends SinkContract {
     protected List<Received> received() {
         return receiver.requests().stream()
                 .map(request -> new Received(
-                        UUID.fromString(request.header("webhook-id")), null, data(request.body()), Map.of()))
+                        UUID.fromString(request.header("webhook-id")), null, data(request.body()), request.fields()))
                 .toList();
     }
 

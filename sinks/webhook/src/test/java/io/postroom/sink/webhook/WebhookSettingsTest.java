@@ -142,6 +142,7 @@ class WebhookSettingsTest {
                 "webhook-id",
                 "Webhook-Signature",
                 "ce-id",
+                "postroom-replay",
                 "HOST"
             })
     void refusesHeadersThatAreNotTheUsersToSet(String name) {

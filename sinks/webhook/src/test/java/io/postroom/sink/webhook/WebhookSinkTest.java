@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.OwnHeaders;
 import io.postroom.relay.Outcome;
 import io.postroom.testkit.Messages;
 import java.nio.charset.StandardCharsets;
@@ -103,6 +104,8 @@ class WebhookSinkTest {
                 .payload("{}")
                 .occurredAt(Instant.parse("2026-03-01T12:00:00Z"))
                 .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+                .header("x-internal", "stays")
+                .header(OwnHeaders.PAYLOAD_HASH, "0f\r\nx: 1")
                 .build();
         try (WebhookSink sink =
                 Sending.local(receiver.url("/")).cloudEvents("/orders").build()) {
@@ -124,10 +127,12 @@ class WebhookSinkTest {
                         Map.entry("ce-aggregateversion", "7"),
                         Map.entry("ce-eventversion", "2"),
                         Map.entry("ce-traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+                        Map.entry(OwnHeaders.PAYLOAD_HASH, "0f%0D%0Ax:%201"),
                         Map.entry("content-type", "application/json"))
                 .forEach((name, value) ->
                         assertThat(request.header(name)).as(name).isEqualTo(value));
         assertThat(request.headers().firstValue("x")).isEmpty();
+        assertThat(request.headers().firstValue("x-internal")).isEmpty();
         assertThat(request.headers().firstValue("ce-datacontenttype")).isEmpty();
     }
 
