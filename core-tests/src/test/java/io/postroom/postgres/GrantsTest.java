@@ -75,6 +75,8 @@ class GrantsTest {
             freshness          x      x      x      x      x
             has_strays         -      x      x      x      -
             inbox_day          -      -      -      -      -
+            is_key             x      -      -      x      -
+            is_key_state       x      -      -      x      -
             json_repeats_key   x      -      -      -      -
             keep_partitions    -      x      -      x      -
             key_hash           -      -      -      -      -
