@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Closed, all flows. When a sink says that it is unavailable the circuit opens: nothing is sent for a while, then one message of
  * one lane goes as a probe. If the destination answers for itself, whatever it answers, all flows again; if not, the next wait is
- * longer. Safe for use by many threads.
+ * longer. When it says that it wants no more for good, no probe goes: the subscription is to be paused, and whoever takes a lane of it
+ * after that finds the circuit closed. Safe for use by many threads.
  */
 final class Circuit {
     private final Backoff backoff;
@@ -25,6 +26,7 @@ final class Circuit {
     private @Nullable Object prober;
     private boolean probeSent;
     private @Nullable Fault fault;
+    private boolean gone;
 
     /** {@code changed} runs when the circuit opens or closes, or the next probe moves. */
     Circuit(Backoff backoff, Runnable changed) {
@@ -41,7 +43,11 @@ final class Circuit {
 
     /** Whether this lane may send one message now, to find out how the destination is. */
     synchronized boolean mayProbe(Object lane) {
-        return !closed && !probeSent && (prober == null || prober == lane) && probeAtNanos - System.nanoTime() <= 0;
+        return !closed
+                && !gone
+                && !probeSent
+                && (prober == null || prober == lane)
+                && probeAtNanos - System.nanoTime() <= 0;
     }
 
     /** The lane sends a probe now. */
@@ -77,7 +83,8 @@ final class Circuit {
         if (sentNanos - answeredSentNanos > 0) {
             answeredSentNanos = sentNanos;
         }
-        if (!closed) {
+        // What was on its way when the destination said that it wants no more does not unsay it.
+        if (!closed && wantsNoMore().isEmpty()) {
             close();
         }
     }
@@ -90,6 +97,7 @@ final class Circuit {
     private void close() {
         synchronized (this) {
             closed = true;
+            gone = false;
             failures = 0;
             prober = null;
             probeSent = false;
@@ -106,7 +114,7 @@ final class Circuit {
      */
     boolean unavailable(Fault cause, @Nullable Duration after, boolean byProbe) {
         synchronized (this) {
-            if (!closed && !byProbe) {
+            if (gone || !closed && !byProbe) {
                 return false;
             }
             closed = false;
@@ -120,6 +128,40 @@ final class Circuit {
         }
         changed.run();
         return true;
+    }
+
+    /**
+     * The destination wants no more, for good.
+     *
+     * @return whether this was news
+     */
+    boolean gone(Fault cause) {
+        synchronized (this) {
+            if (gone) {
+                return false;
+            }
+            closed = false;
+            gone = true;
+            failures++;
+            fault = cause;
+            probeAtNanos = System.nanoTime() + RelaySettings.PAUSE_MAX.toNanos();
+            prober = null;
+            probeSent = false;
+        }
+        changed.run();
+        return true;
+    }
+
+    /** What the destination said when it wanted no more. */
+    synchronized Optional<Fault> wantsNoMore() {
+        return gone ? Optional.ofNullable(fault) : Optional.empty();
+    }
+
+    /** Somebody has resumed the subscription: what the destination said before counts no longer. */
+    void resumed() {
+        if (wantsNoMore().isPresent()) {
+            close();
+        }
     }
 
     synchronized Optional<View> view() {

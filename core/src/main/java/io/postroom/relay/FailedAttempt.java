@@ -38,9 +38,16 @@ final class FailedAttempt {
         if (failure.isUnanswered() && !isToBlame()) {
             standAside();
         } else if (decision instanceof Decision.Unavailable) {
-            boolean news = circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
+            boolean gone = failure.isForGood(subscription.retry(), attempt);
+            boolean news = gone
+                    ? circuit.gone(failure.fault())
+                    : circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
             // In an outage every message would say the same: the first one speaks for all.
-            log(news ? Level.WARN : Level.DEBUG, "the destination takes nothing, no attempt is counted");
+            log(
+                    news ? Level.WARN : Level.DEBUG,
+                    gone
+                            ? "the destination wants no more, no attempt is counted; the subscription is paused"
+                            : "the destination takes nothing, no attempt is counted");
             lane.putBack(slot);
             lane.handBack();
         } else {

@@ -9,11 +9,15 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** An outcome other than accepted, as the lane needs it. */
-record Failure(String word, Fault fault, @Nullable Duration after) {
+record Failure(String word, Fault fault, @Nullable Duration after, boolean forGood) {
     private static final Set<String> UNANSWERED = Set.of(Outcome.TIMEOUT, Outcome.CONNECTION_LOST);
 
     private static final String REJECTED = "rejected";
     private static final String UNAVAILABLE = "unavailable";
+
+    private Failure(String word, Fault fault, @Nullable Duration after) {
+        this(word, fault, after, false);
+    }
 
     static Failure of(Outcome outcome) {
         if (outcome instanceof Outcome.Retry retry) {
@@ -23,7 +27,7 @@ record Failure(String word, Fault fault, @Nullable Duration after) {
             return new Failure(REJECTED, rejected.fault(), null);
         }
         if (outcome instanceof Outcome.Unavailable unavailable) {
-            return new Failure(UNAVAILABLE, unavailable.fault(), unavailable.after());
+            return new Failure(UNAVAILABLE, unavailable.fault(), unavailable.after(), unavailable.forGood());
         }
         throw new IllegalArgumentException("accepted is not a failure");
     }
@@ -60,6 +64,11 @@ record Failure(String word, Fault fault, @Nullable Duration after) {
     /** Whether it speaks of the destination, not of the message. */
     boolean isUnavailable() {
         return word.equals(UNAVAILABLE);
+    }
+
+    /** Whether the destination wants no more at all, and the policy has nothing else to say about it. */
+    boolean isForGood(RetryPolicy policy, int attempts) {
+        return forGood && policy.overrule(fault, attempts, after).isEmpty();
     }
 
     Decision decide(RetryPolicy policy, int attempts) {

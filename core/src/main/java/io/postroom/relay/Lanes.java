@@ -46,6 +46,7 @@ final class Lanes {
     private final RelaySettings settings;
     private final Telemetry telemetry;
     private final LaneChange laneChange;
+    private final GoneDestinations gone;
     private final Map<Place, LaneRun> running = new ConcurrentHashMap<>();
     private final Set<String> shown = new HashSet<>();
     private final Signal signal = new Signal();
@@ -69,6 +70,7 @@ final class Lanes {
         this.settings = surroundings.settings();
         this.telemetry = surroundings.telemetry();
         this.laneChange = new LaneChange(database);
+        this.gone = new GoneDestinations(database, settings.name());
     }
 
     /** A lane of a subscription. */
@@ -104,6 +106,7 @@ final class Lanes {
         List<RelayTable.Held> held =
                 running.values().stream().map(run -> run.lane().held()).toList();
         renew(table.renew(tx, relayId, held, settings.lease()), settledBefore, asked + settings.selfTrustNanos());
+        pauseGone(tx);
         boolean isAwaited = false;
         for (RelayTable.Share share : table.shares(tx, relayId, names())) {
             isAwaited |= share.awaited();
@@ -246,6 +249,7 @@ final class Lanes {
         if (target == null && guest == null) {
             return;
         }
+        gone.taking(guest == null ? target : guest.target(), held.isEmpty());
         long asked = System.nanoTime();
         List<RelayTable.Taken> all = table.acquire(tx, subscription, relayId, held, wanted, settings.lease());
         if (guest != null && !all.isEmpty()) {
@@ -347,6 +351,15 @@ final class Lanes {
     /** A stack trace only for what nobody foresaw. */
     private static @Nullable RuntimeException unexpected(RuntimeException e) {
         return e instanceof DatabaseException ? null : e;
+    }
+
+    /** Before lanes are shared: what is paused here is given back in the same beat. */
+    private void pauseGone(Connection tx) {
+        for (Relay.Target target : allTargets()) {
+            if (!lanesOf(target.subscription().name()).isEmpty() && gone.pause(tx, target)) {
+                table.notifyOthers(tx, Listener.channel(database), Listener.LANES);
+            }
+        }
     }
 
     private List<Integer> lanesOf(String subscription) {

@@ -48,10 +48,19 @@ public sealed interface Outcome {
         }
     }
 
-    /** The sink takes no message at the moment; this one is not to blame. */
-    record Unavailable(Fault fault, @Nullable Duration after) implements Outcome {
+    /**
+     * The sink takes no message at the moment; this one is not to blame.
+     *
+     * @param forGood whether it said that it never will again: then no probe goes, and the relay pauses the subscription until an
+     *     operator resumes it
+     */
+    record Unavailable(Fault fault, @Nullable Duration after, boolean forGood) implements Outcome {
         public Unavailable {
             Objects.requireNonNull(fault, "fault");
+        }
+
+        public Unavailable(Fault fault, @Nullable Duration after) {
+            this(fault, after, false);
         }
 
         public String reason() {
@@ -86,5 +95,10 @@ public sealed interface Outcome {
 
     static Outcome unavailable(String reason, Duration after) {
         return new Unavailable(Fault.of("unavailable", reason), after);
+    }
+
+    /** The destination wants no more messages: the relay pauses the subscription until an operator resumes it. */
+    static Outcome gone(String reason) {
+        return new Unavailable(Fault.of("gone", reason), null, true);
     }
 }

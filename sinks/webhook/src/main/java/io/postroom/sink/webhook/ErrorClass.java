@@ -31,9 +31,6 @@ final class ErrorClass {
     /** An answer that leads elsewhere, whichever of them. */
     static final String REDIRECT = "redirect";
 
-    /** Not sent, because the endpoint answered 410 before. */
-    static final String DISABLED = "disabled";
-
     /** Not sent: too many others wait, or waited too long. */
     static final String BUSY = "busy";
 

@@ -21,7 +21,8 @@ record Report(
             case ACCEPTED -> Outcome.accepted();
             case RETRY -> new Outcome.Retry(fault(), after);
             case REJECTED -> new Outcome.Rejected(fault());
-            case UNAVAILABLE, UNAUTHORIZED, DISABLE -> new Outcome.Unavailable(fault(), after);
+            case UNAVAILABLE, UNAUTHORIZED -> new Outcome.Unavailable(fault(), after);
+            case GONE -> new Outcome.Unavailable(fault(), null, true);
         };
     }
 

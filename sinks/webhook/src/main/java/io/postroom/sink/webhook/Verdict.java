@@ -12,7 +12,7 @@ import java.util.Set;
  */
 enum Verdict {
     ACCEPTED(""),
-    DISABLE("nothing is sent until the endpoint is enabled again"),
+    GONE("nothing is sent until somebody resumes the subscription"),
     UNAVAILABLE("sending waits until the endpoint is back"),
     UNAUTHORIZED("check the secrets and headers that it is sent; sending waits until the endpoint takes them"),
     RETRY("it will be tried again"),
@@ -39,7 +39,7 @@ enum Verdict {
             return ACCEPTED;
         }
         if (status == 410) {
-            return DISABLE;
+            return GONE;
         }
         if (OVERLOADED.contains(status)) {
             return UNAVAILABLE;

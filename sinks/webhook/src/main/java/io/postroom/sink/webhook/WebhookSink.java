@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +32,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A message is accepted when the endpoint has answered 2xx, and not before. If the process dies after that answer and
  * before the relay settles, the endpoint gets the message again with the same {@code webhook-id}. The sink connects only to
- * public addresses and to those that were allowed, whatever a name server says, and follows no redirect.
+ * public addresses and to those that were allowed, whatever a name server says, and follows no redirect. When the endpoint answers 410
+ * Gone, the relay pauses the subscription.
  *
  * <p>Safe for use by many threads. {@link #send} never blocks: workers of the sink's own wait for the endpoint, so that a slow
  * one holds up nobody else.
@@ -56,7 +56,6 @@ public final class WebhookSink implements Sink {
     private final Duration attemptTimeout;
     private final Duration closeTimeout;
     private final Duration rotationWindow;
-    private volatile @Nullable Instant disabledSince;
 
     private WebhookSink(Builder settings, WebhookSettings checked) {
         endpoint = checked.endpoint();
@@ -129,26 +128,6 @@ public final class WebhookSink implements Sink {
         return keys.active(clock.instant());
     }
 
-    /** Since when nothing is sent because the endpoint answered 410 Gone; empty if it is enabled. */
-    public Optional<Instant> disabledSince() {
-        return Optional.ofNullable(disabledSince);
-    }
-
-    /** Sends again after the endpoint was disabled. A sink that is built anew is enabled too. */
-    public void enable() {
-        if (disabledSince != null) {
-            disabledSince = null;
-            LOG.info("Webhook endpoint {} enabled.", endpoint);
-        }
-    }
-
-    private void disable() {
-        if (disabledSince == null) {
-            disabledSince = clock.instant();
-            LOG.warn("Webhook endpoint {} disabled: it answered 410; nothing is sent until it is enabled.", endpoint);
-        }
-    }
-
     /** Waits for attempts under way, for the close timeout at most. Messages that wait for a worker are given back unsent. */
     @Override
     public void close() {
@@ -198,19 +177,12 @@ public final class WebhookSink implements Sink {
         }
 
         private void attempt() {
-            Instant disabled = disabledSince;
             if (closed.get()) {
                 refuse(ErrorClass.CLOSED, "the sink was closed");
-            } else if (disabled != null) {
-                refuse(ErrorClass.DISABLED, "the endpoint is disabled since it answered 410 at " + disabled);
             } else if (start.passed()) {
                 refuse(ErrorClass.BUSY, "no worker was free within " + attemptTimeout.toMillis() + " ms");
             } else {
-                Report report = courier.carry(envelope);
-                if (report.verdict() == Verdict.DISABLE) {
-                    disable();
-                }
-                finish(report);
+                finish(courier.carry(envelope));
             }
         }
 

@@ -33,7 +33,7 @@ class OutcomeTableTest {
             "retry", Outcome.Retry.class,
             "rejected", Outcome.Rejected.class,
             "unavailable", Outcome.Unavailable.class,
-            "disabled", Outcome.Unavailable.class);
+            "gone", Outcome.Unavailable.class);
     private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
 
     private Receiver receiver;
@@ -108,8 +108,8 @@ class OutcomeTableTest {
             if (!(outcome instanceof Outcome.Accepted)) {
                 assertThat(Sending.errorClass(outcome)).isEqualTo(expected.errorClass(status));
             }
-            assertThat(sink.disabledSince().isPresent()).isEqualTo(expected.outcome.equals("disabled"));
-            sink.enable();
+            assertThat(outcome instanceof Outcome.Unavailable unavailable && unavailable.forGood())
+                    .isEqualTo(expected.outcome.equals("gone"));
         }
     }
 
@@ -175,23 +175,6 @@ class OutcomeTableTest {
                 ? unavailable.after()
                 : ((Outcome.Retry) outcome).after();
         assertThat(asked).isEqualTo(after);
-    }
-
-    @Test
-    void gonePausesTheEndpointUntilItIsEnabled() throws Exception {
-        receiver.answer(Receiver.Answer.of(410));
-        assertThat(Sending.send(sink)).isInstanceOf(Outcome.Unavailable.class);
-        assertThat(sink.disabledSince()).contains(NOW);
-
-        receiver.answer(Receiver.Answer.of(204));
-        Outcome paused = Sending.send(sink);
-        assertThat(paused).isInstanceOf(Outcome.Unavailable.class);
-        assertThat(Sending.reason(paused)).contains("disabled since it answered 410 at 2026-03-01T12:00:00Z");
-        assertThat(receiver.requests()).hasSize(1);
-
-        sink.enable();
-        assertThat(Sending.send(sink)).isInstanceOf(Outcome.Accepted.class);
-        assertThat(sink.disabledSince()).isEmpty();
     }
 
     @Test

@@ -37,7 +37,6 @@ interface Trouble {
                         connection.readRequest();
                         connection.write("220 mail.example ESMTP\r\n\r\n");
                     })),
-            Map.entry("disabled", Trouble::disabled),
             Map.entry("busy", Trouble::tooMany),
             Map.entry("closed", Trouble::closed),
             Map.entry("sink-failed", () -> {
@@ -83,15 +82,6 @@ interface Trouble {
             }
         }
         return outcomes;
-    }
-
-    private static List<Outcome> disabled() throws Exception {
-        try (Receiver receiver = new Receiver();
-                WebhookSink sink = Sending.local(receiver.url("/")).build()) {
-            receiver.answer(Receiver.Answer.of(410));
-            Sending.send(sink);
-            return List.of(Sending.send(sink));
-        }
     }
 
     /** The first has the only worker, perhaps the second after it; the third waits too long, and the fourth finds no room to wait. */

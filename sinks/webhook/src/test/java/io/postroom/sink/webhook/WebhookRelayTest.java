@@ -7,6 +7,7 @@ import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
 import io.postroom.retry.Reaction;
 import io.postroom.retry.RetryPolicy;
+import io.postroom.subscription.Act;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
@@ -148,6 +149,37 @@ class WebhookRelayTest {
         }
         assertThat(count("dead_letter")).isZero();
         assertThat(ids()).hasSize(messages.size());
+    }
+
+    @Test
+    void anEndpointThatIsGoneIsLeftAloneOverARestartUntilSomebodyResumes() throws Exception {
+        receiver.answer(Receiver.Answer.of(410));
+        List<Message> messages = Messages.ofManyKeys("gone", 50);
+        publish(messages);
+        try (WebhookSink sink = sink();
+                Relay relay = relay(sink, THREE_AT_ONCE)) {
+            relay.start();
+            await(() -> count("subscription where paused_by like 'relay %' and pause_reason like 'http.410: %'") == 1);
+            await(() -> count("lane where owner is not null") == 0);
+        }
+        int told = receiver.requests().size();
+        receiver.answer(Receiver.Answer.of(204));
+        try (WebhookSink sink = sink();
+                Relay relay = relay(sink, THREE_AT_ONCE)) {
+            for (int beat = 0; beat < 3; beat++) {
+                relay.runOnce();
+            }
+        }
+        assertThat(receiver.requests()).as("nothing since the answer").hasSize(told);
+        database.postroom().subscriptions().resume("webhook", new Act("tester", "it is there again"));
+        try (WebhookSink sink = sink();
+                Relay relay = relay(sink, THREE_AT_ONCE)) {
+            relay.start();
+            awaitSettled();
+        }
+        assertThat(ids()).hasSize(messages.size());
+        assertThat(count("attempt")).isZero();
+        assertThat(count("dead_letter")).isZero();
     }
 
     @Test

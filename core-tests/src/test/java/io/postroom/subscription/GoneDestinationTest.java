@@ -1,0 +1,148 @@
+package io.postroom.subscription;
+
+import static io.postroom.subscription.Office.ACT;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.message.Message;
+import io.postroom.relay.Outcome;
+import io.postroom.relay.Relay;
+import io.postroom.relay.Subscription;
+import io.postroom.retry.Reaction;
+import io.postroom.retry.RetryPolicy;
+import io.postroom.testkit.Messages;
+import io.postroom.testkit.RecordingSink;
+import io.postroom.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.Statement;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A destination that wants no more, for good: its subscription is paused by the relay, and stays so. */
+@Timeout(120)
+class GoneDestinationTest {
+    private static final int MESSAGES = 20;
+    private static final int LANES = 2;
+
+    private static TestDatabase database;
+
+    private final RecordingSink sink = new RecordingSink();
+    private Office office;
+
+    @BeforeAll
+    static void create() {
+        database = TestDatabase.create();
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    @BeforeEach
+    void empty() {
+        office = new Office(database);
+        sink.answer(message -> true, Outcome.gone("it wants no more"));
+        office.publish(Messages.ofManyKeys("any", MESSAGES));
+    }
+
+    @Test
+    void aRestartSendsNothingUntilSomebodyResumes() {
+        try (Relay relay = office.relay("first", partner(), sink)) {
+            relay.start();
+            awaitPaused();
+            office.await("its lanes are given back", () -> office.count("lane where owner is not null") == 0);
+        }
+        assertThat(sink.attempts())
+                .as("one for each lane that was about to send")
+                .hasSizeBetween(1, LANES);
+        Pause pause = office.subscriptions.find("partner").orElseThrow().pause();
+        assertThat(pause.by()).isEqualTo("relay first");
+        assertThat(pause.reason()).isEqualTo("gone: it wants no more");
+        assertThat(office.strings(
+                        "select actor || ', ' || action || ', ' || subject || ', ' || reason || ', ' || details"
+                                + " from postroom.audit"))
+                .containsExactly("relay first, subscription pause, subscription partner, gone: it wants no more,"
+                        + " {\"errorClass\": \"gone\"}");
+
+        RecordingSink mended = new RecordingSink();
+        for (int restart = 0; restart < 3; restart++) {
+            office.deliver(partner(), mended);
+        }
+        assertThat(mended.attempts()).isEmpty();
+
+        office.subscriptions.resume("partner", ACT);
+        office.deliver(partner(), mended);
+        assertThat(mended.accepted()).hasSize(MESSAGES).doesNotHaveDuplicates();
+        assertThat(office.count("attempt")).as("none is counted").isZero();
+        assertThat(office.count("dead_letter")).isZero();
+    }
+
+    @Test
+    void theSameRelayGoesOnWhenSomebodyResumes() {
+        try (Relay relay = office.relay("same", partner(), sink)) {
+            relay.start();
+            for (int time = 0; time < 2; time++) {
+                awaitPaused();
+                int attempts = sink.attempts().size();
+                office.subscriptions.resume("partner", ACT);
+                office.await("it is asked again", () -> sink.attempts().size() > attempts);
+            }
+            awaitPaused();
+            sink.mend();
+            office.subscriptions.resume("partner", ACT);
+            office.await("all is delivered", () -> sink.accepted().size() == MESSAGES);
+            assertThat(office.subscriptions.find("partner").orElseThrow().pause())
+                    .isNull();
+        }
+        assertThat(sink.accepted()).extracting(Message::id).doesNotHaveDuplicates();
+        assertThat(office.count("audit where action = 'subscription pause'")).isEqualTo(3);
+    }
+
+    @Test
+    void whoeverHasTheRowDoesNotHoldUpTheLeases() throws Exception {
+        // Its lanes are there, and nobody has them yet.
+        office.deliver(partner(), new RecordingSink().breakDown());
+        try (Connection operator = database.begin();
+                Statement statement = operator.createStatement();
+                Relay relay = office.relay("beating", partner(), sink)) {
+            statement.execute("select from postroom.subscription for update");
+            relay.start();
+            office.await("it is told", () -> !sink.attempts().isEmpty());
+            String beat = "select extract(epoch from leased_until)::text from postroom.relay where name = 'beating'";
+            for (int beats = 0; beats < 3; beats++) {
+                String last = office.strings(beat).get(0);
+                office.await("the next beat", () -> !office.strings(beat).get(0).equals(last));
+            }
+            assertThat(office.count("subscription where paused_at is not null")).isZero();
+            operator.rollback();
+            awaitPaused();
+        }
+        assertThat(sink.attempts()).as("no probes meanwhile").hasSizeBetween(1, LANES);
+    }
+
+    @Test
+    void aPolicyMayTakeItForAnOutage() {
+        RetryPolicy outage =
+                RetryPolicy.builder().on("gone", Reaction.unavailable()).build();
+        Subscription patient =
+                Subscription.named("partner").lanes(LANES).retry(outage).build();
+        try (Relay relay = office.relay("patient", patient, sink)) {
+            relay.start();
+            office.await("it is probed", () -> office.count("circuit where failures >= 2") == 1);
+            sink.mend();
+            office.await("all is delivered", () -> sink.accepted().size() == MESSAGES);
+        }
+        assertThat(office.count("audit")).isZero();
+    }
+
+    private void awaitPaused() {
+        office.await("it is paused", () -> office.count("subscription where paused_at is not null") == 1);
+    }
+
+    private static Subscription partner() {
+        return Subscription.named("partner").lanes(LANES).build();
+    }
+}
