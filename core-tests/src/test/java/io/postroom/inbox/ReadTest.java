@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.postroom.Postroom;
 import io.postroom.message.Message;
+import io.postroom.projection.OldDay;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
@@ -118,11 +119,34 @@ class ReadTest {
         assertThat(code("select count(*) from postroom.read(0, 5)")).isEqualTo("message.position-gone");
         assertThat(positions(3, 5)).isEqualTo(range(4, 8));
         database.execute("delete from postroom.outbox where seq = 6");
-        assertThat(code("select count(*) from postroom.read(3, 5)")).isEqualTo("message.position-gone");
+        assertThat(positions(3, 5)).as("up to the gap").containsExactly("4", "5");
+        assertThat(code("select count(*) from postroom.read(5, 5)")).isEqualTo("message.position-gone");
+        assertThat(problem("select count(*) from postroom.read(0, 5)"))
+                .as("what is missing may be scattered")
+                .contains("those at positions 1 to 3 are gone");
         assertThat(positions(6, 5)).isEqualTo(range(7, 10));
         database.execute("delete from postroom.journal");
-        assertThat(code("select count(*) from postroom.read(6, 5)")).isEqualTo("message.position-gone");
+        assertThat(problem("select count(*) from postroom.read(6, 5)"))
+                .contains("those at positions 7 to 10 are gone", "read after 10 to go on");
         assertThat(positions(10, 5)).isEmpty();
+    }
+
+    /** The way it happens: a day of the outbox is dropped, the journal keeps all of its entries. */
+    @Test
+    void namesThePositionAfterWhichReadingGoesOnWhenADayWasDropped() throws SQLException {
+        OldDay old = new OldDay(database);
+        publish(Messages.sequence("a", 30));
+        old.take(20);
+        assertThat(positions(0, 30)).isEqualTo(range(1, 30));
+        old.drop();
+        for (String after : List.of("0", "7", "19")) {
+            assertThat(problem("select count(*) from postroom.read(" + after + ", 5)"))
+                    .isEqualTo("could not read messages after position " + after + ": those at positions "
+                            + (Integer.parseInt(after) + 1)
+                            + " to 20 are gone, dropped with their days; read after 20 to go on without them, or get"
+                            + " them from where you keep such days");
+        }
+        assertThat(positions(20, 30)).isEqualTo(range(21, 30));
     }
 
     private void publish(List<Message> messages) throws SQLException {
@@ -141,6 +165,12 @@ class ReadTest {
         return java.util.stream.IntStream.rangeClosed(first, last)
                 .mapToObj(String::valueOf)
                 .toList();
+    }
+
+    private String problem(String sql) {
+        return catchThrowableOfType(PSQLException.class, () -> strings(sql))
+                .getServerErrorMessage()
+                .getMessage();
     }
 
     private String code(String sql) {

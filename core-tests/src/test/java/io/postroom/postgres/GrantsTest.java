@@ -49,7 +49,7 @@ class GrantsTest {
             generation         -      siu    s      siud   -
             idempotency_key    siud   -      s      sd     -
             inbox              -      s      s      s      s
-            inbox_consumer     -      s      s      s      siu
+            inbox_consumer     -      siu    s      s      siu
             journal            -      s      s      s      -
             lane               -      siud   s      siud   -
             materialized_view  -      siu    s      siud   -
@@ -66,7 +66,7 @@ class GrantsTest {
             tick               -      s      s      s      -
             every partition    -      -      -      -      -
             every sequence     -      -      -      -      -
-            accept             -      -      -      -      x
+            accept             -      x      -      -      x
             attempt_history    -      x      -      x      -
             claim_key          x      -      -      -      -
             compare_tables     -      -      -      x      -
@@ -79,9 +79,12 @@ class GrantsTest {
             is_key_state       x      -      -      x      -
             json_repeats_key   x      -      -      -      -
             keep_partitions    -      x      -      x      -
+            kept_after         -      x      x      x      -
             key_hash           -      -      -      -      -
             let_read           -      x      -      -      -
             make_schema        -      x      -      -      -
+            next_kept          -      -      -      -      -
+            outbox_days        -      -      -      -      -
             publish            x      -      -      -      -
             purge_inbox        -      x      -      -      -
             purge_keys         -      x      -      -      -
@@ -334,6 +337,7 @@ class GrantsTest {
                         "freshness",
                         "has_strays",
                         "keep_partitions",
+                        "kept_after",
                         "purge_inbox",
                         "purge_keys",
                         "read",

@@ -192,6 +192,14 @@ public final class Journal {
                 .orElse(0L);
     }
 
+    /**
+     * The last position whose message is gone, dropped with its day: whoever begins before it does not get everything. Zero if nothing
+     * is gone. May take its time where old days were dropped; for operators, nothing to poll.
+     */
+    public long keptAfter() {
+        return database.transact(table::keptAfter);
+    }
+
     /** Reads one lane's next messages, bounded by count and by bytes; the first message is read whatever its size. */
     public Batch read(Lane lane, LanePosition from, int messagesMax, long bytesMax) {
         return read(lane, from, Long.MAX_VALUE, messagesMax, bytesMax);

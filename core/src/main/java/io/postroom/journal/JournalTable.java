@@ -26,6 +26,7 @@ final class JournalTable {
     private final Sql positionAt;
     private final Sql lastTick;
     private final Sql dayOf;
+    private final Sql keptAfter;
 
     JournalTable(Schema schema) {
         stamp = schema.sql(JournalTable.class, "stamp.sql");
@@ -35,6 +36,7 @@ final class JournalTable {
         positionAt = schema.sql(JournalTable.class, "position_at.sql");
         lastTick = schema.sql(JournalTable.class, "last_tick.sql");
         dayOf = schema.sql(JournalTable.class, "day_of.sql");
+        keptAfter = schema.sql(JournalTable.class, "kept_after.sql");
     }
 
     /** The narrow part of a message: where it is, and how much of it there is. */
@@ -118,6 +120,10 @@ final class JournalTable {
 
     LocalDate dayOf(Connection tx, long position) {
         return dayOf.on(tx).set("position", position).one(row -> row.getObject(1, LocalDate.class));
+    }
+
+    long keptAfter(Connection tx) {
+        return keptAfter.on(tx).one(row -> row.getLong(1));
     }
 
     private static Head head(ResultSet row) throws SQLException {

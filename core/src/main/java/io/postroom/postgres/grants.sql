@@ -103,7 +103,7 @@ grant select on /*schema*/external_call to "/*reader*/";
 grant select, update on /*schema*/external_call to "/*operator*/";
 grant insert on /*schema*/audit to "/*writer*/";
 grant execute on function /*schema*/attempt_history(text, bigint) to "/*relay*/", "/*operator*/";
-grant execute on function /*schema*/has_strays() to "/*relay*/", "/*reader*/", "/*operator*/";
+grant execute on function /*schema*/has_strays(), /*schema*/kept_after() to "/*relay*/", "/*reader*/", "/*operator*/";
 
 -- Read models. A relay that serves them makes schemas, which its login owns; whoever swaps or retires generations must be a member of
 -- that login. Left to you, because it is a right in the whole database:
@@ -120,5 +120,7 @@ grant execute on function /*schema*/swap_schemas(text, text, text), /*schema*/dr
 
 grant select on /*schema*/message, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
 grant insert, update on /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
-grant execute on function /*schema*/accept(text, uuid[], bytea[]) to "/*consumer*/";
+-- A relay does the same for projections behind an inbox.
+grant insert, update on /*schema*/inbox_consumer to "/*relay*/";
+grant execute on function /*schema*/accept(text, uuid[], bytea[]) to "/*consumer*/", "/*relay*/";
 grant execute on function /*schema*/read(bigint, integer) to "/*reader*/", "/*operator*/", "/*consumer*/";

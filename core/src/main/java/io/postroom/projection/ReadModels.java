@@ -11,7 +11,6 @@ import io.postroom.subscription.Subscriptions;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +34,7 @@ public final class ReadModels {
     private final Telemetry telemetry;
     private final GenerationTable generations;
     private final Operations operations;
+    private final Rebuilder rebuilder;
     private final Swapper swapper;
     private final Retirer retirer;
     private final Comparer comparer;
@@ -46,6 +46,7 @@ public final class ReadModels {
         this.telemetry = telemetry;
         this.generations = new GenerationTable(database.schema());
         this.operations = new Operations(database, audit, generations);
+        this.rebuilder = new Rebuilder(operations, journal);
         this.swapper = new Swapper(operations);
         this.retirer = new Retirer(operations, subscriptions);
         this.comparer = new Comparer(operations, subscriptions);
@@ -77,37 +78,19 @@ public final class ReadModels {
         return database.run(tx -> operations.find(tx, name, "show read model " + name));
     }
 
+    /** What {@link #rebuild} would ask for now; refuses what it would refuse. */
+    public Rebuild planRebuild(String name, @Nullable Point from) {
+        return rebuilder.plan(name, from);
+    }
+
     /**
-     * Asks for a new generation beside the live one, of the newest version, from a point of the journal on. A relay that serves this
-     * version makes it and brings it to the present.
+     * Asks for a new generation beside the live one, of the newest version. A relay that serves this version makes it and brings it to
+     * the present. It is made from the messages that are still kept: refused if some of those after {@code from} are gone.
+     *
+     * @param from the first message; null for where the live one began
      */
-    public Rebuild rebuild(String name, Point from, Act act) {
-        String attempt = "rebuild read model " + name;
-        Operations.check(act, attempt);
-        long beganAfter = from.before(journal);
-        long end = journal.refreshHead().position();
-        if (beganAfter > end) {
-            throw Operations.refused(
-                    "beyond-end",
-                    attempt,
-                    from + " is beyond the journal's end, which is " + end + "; name an earlier one");
-        }
-        return operations.transact(tx -> {
-            ReadModelState model = operations.lock(tx, name, attempt);
-            GenerationState building = model.building().orElse(null);
-            if (building != null) {
-                return new Rebuild(name, building.number(), building.version(), building.beganAfter(), true);
-            }
-            int number = generations.ask(tx, name, model.version(), beganAfter);
-            operations.record(
-                    tx,
-                    act,
-                    "rebuild",
-                    name,
-                    Map.of("generation", number, "version", model.version(), "after", beganAfter));
-            generations.wake(tx);
-            return new Rebuild(name, number, model.version(), beganAfter, false);
-        });
+    public Rebuild rebuild(String name, @Nullable Point from, Act act) {
+        return rebuilder.rebuild(name, from, act);
     }
 
     /**

@@ -162,6 +162,10 @@ final class Swapper {
             problems.add(candidate.title() + " is " + candidate.age().toSeconds() + " s behind, the limit is "
                     + ageMax.toSeconds() + " s (" + candidate.lag() + " messages); wait until it has caught up");
         }
+        if (candidate.beganAfter() > live.beganAfter()) {
+            problems.add("it began after position " + candidate.beganAfter() + ", " + live.number() + " after position "
+                    + live.beganAfter() + ": what lies between is not in it");
+        }
         long unapplied = operations.table().countUnapplied(tx, subscription, liveSubscription, Operations.COUNT_MAX);
         if (unapplied > 0) {
             problems.add("it has not applied " + unapplied + " messages that " + live.number()

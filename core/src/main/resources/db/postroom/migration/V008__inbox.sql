@@ -355,10 +355,90 @@ select j.position, o.id, o.tenant_id, o.aggregate_type, o.aggregate_id, o.aggreg
 from /*schema*/journal as j
 join /*schema*/outbox as o on o.seq = j.seq and o.day = j.outbox_day;
 
+-- The days of the outbox that have a partition of their own. The messages of other days lie in the default partition, or are gone.
+create function /*schema*/outbox_days()
+    returns date[]
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as
+$$
+begin
+    return (
+        select coalesce(array_agg(to_date(right(class.relname, 8), 'YYYYMMDD')), '{}')
+        from pg_inherits as child
+        join pg_class as class on class.oid = child.inhrelid
+        where child.inhparent = '/*schema*/outbox'::regclass and class.relname ~ '^outbox_[0-9]{8}$'
+    );
+end
+$$;
+revoke all on function /*schema*/outbox_days() from public;
+
+-- The last position whose message is gone, dropped with its day: from there on everything is kept. Zero if nothing is gone.
+-- If a day is missing, reads the narrow rows of the whole journal once: an operator's question, nothing to poll.
+create function /*schema*/kept_after()
+    returns bigint
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as
+$$
+declare
+    days  date[] := /*schema*/outbox_days();
+    first date;
+    last  date;
+begin
+    select tick.day into strict first from /*schema*/tick order by tick.position limit 1;
+    select tick.day into strict last from /*schema*/tick order by tick.position desc limit 1;
+    if (select bool_and(day::date = any (days)) from generate_series(first, last, interval '1 day') as day) then
+        return 0;
+    end if;
+    return (
+        select coalesce(max(j.position), 0)
+        from /*schema*/journal as j
+        where j.outbox_day <> all (days)
+          and not exists (select from /*schema*/outbox_default as o where o.seq = j.seq and o.day = j.outbox_day)
+    );
+end
+$$;
+revoke all on function /*schema*/kept_after() from public;
+
+-- The first position after another whose message is still there; null if there is none. For the errors of read.
+-- A message is stamped on its day or later: days of the journal before the first that the outbox has are passed over.
+create function /*schema*/next_kept(after bigint)
+    returns bigint
+    language plpgsql
+    stable
+    set search_path = pg_catalog, pg_temp
+as
+$$
+declare
+    days  date[] := /*schema*/outbox_days();
+    first date   := least((select min(day) from unnest(days) as day), (select min(o.day) from /*schema*/outbox_default as o));
+    stray boolean := exists (select from /*schema*/outbox_default);
+    entry record;
+begin
+    for entry in
+        select j.position, j.seq, j.outbox_day
+        from /*schema*/journal as j
+        where j.position > after and j.day >= first and (stray or j.outbox_day = any (days))
+        order by j.position
+    loop
+        perform from /*schema*/outbox as o where o.seq = entry.seq and o.day = entry.outbox_day;
+        if found then
+            return entry.position;
+        end if;
+    end loop;
+    return null;
+end
+$$;
+revoke all on function /*schema*/next_kept(bigint) from public;
+
 -- The next messages after a position, in order: at most so many, and no more than 16 MB unless it is one.
 -- It looks into the days that these messages are in and no others, whatever the planner thinks of a join.
--- Never passes over anything in silence: a position that the journal has not reached, or whose messages are gone, is an error with
--- SQLSTATE 22023 whose detail is message.position-ahead or message.position-gone.
+-- Never passes over anything in silence: a position that the journal has not reached, or whose next message is gone, is an error with
+-- SQLSTATE 22023 whose detail is message.position-ahead or message.position-gone. The latter names the position to go on after.
 create function /*schema*/read(after bigint, at_most integer default 100)
     returns setof /*schema*/message
     language plpgsql
@@ -384,7 +464,8 @@ declare
     key_hashes    integer[];
     first_outbox  date;
     last_outbox   date;
-    found_rows    bigint;
+    found_rows    bigint := 0;
+    gone_until    bigint;
 begin
     if after is null or after < 0 or at_most is null or at_most not between 1 and 10000 then
         raise exception 'could not read messages: after is % and at_most is %, the least is 0 and the range 1 to 10000',
@@ -418,26 +499,30 @@ begin
     ) as e
     where e.bytes_until <= bytes_max or e.position = after + 1;
 
-    if positions is null and last_position = after then
+    if last_position = after then
         return;
     end if;
-    if positions is null or positions[1] > after + 1 then
-        raise exception 'could not read messages after position %: the next one there is has position %; read after % to go on without'
-            ' the others, or get them from where they were archived', after, coalesce(positions[1], last_position + 1),
-            coalesce(positions[1], last_position + 1) - 1
-            using errcode = '22023', detail = 'message.position-gone';
+    if positions[1] = after + 1 then
+        -- Up to the first that is missing: the next call says so.
+        return query
+        select k.position, k.id, k.tenant_id, k.aggregate_type, k.aggregate_id, k.aggregate_version, k.event_type, k.event_version,
+               k.payload, k.headers, k.occurred_at, k.available_at, k.key_hash
+        from (
+            select e.position, o.id, o.tenant_id, o.aggregate_type, o.aggregate_id, o.aggregate_version, o.event_type,
+                   o.event_version, o.payload, o.headers, o.occurred_at, o.available_at, e.key_hash,
+                   row_number() over (order by e.position) as nth
+            from unnest(positions, seqs, days, key_hashes) as e (position, seq, day, key_hash)
+            join /*schema*/outbox as o on o.seq = e.seq and o.day = e.day
+            where o.seq = any (seqs) and o.day between first_outbox and last_outbox
+        ) as k
+        where k.nth = k.position - after
+        order by k.position;
+        get diagnostics found_rows = row_count;
     end if;
-    return query
-    select e.position, o.id, o.tenant_id, o.aggregate_type, o.aggregate_id, o.aggregate_version, o.event_type, o.event_version,
-           o.payload, o.headers, o.occurred_at, o.available_at, e.key_hash
-    from unnest(positions, seqs, days, key_hashes) as e (position, seq, day, key_hash)
-    join /*schema*/outbox as o on o.seq = e.seq and o.day = e.day
-    where o.seq = any (seqs) and o.day between first_outbox and last_outbox
-    order by e.position;
-    get diagnostics found_rows = row_count;
-    if found_rows < cardinality(positions) then
-        raise exception 'could not read messages after position %: of positions % to % there are only % messages; get the others'
-            ' from where they were archived', after, positions[1], positions[cardinality(positions)], found_rows
+    if found_rows = 0 then
+        gone_until := coalesce(/*schema*/next_kept(after) - 1, last_position);
+        raise exception 'could not read messages after position %: those at positions % to % are gone, dropped with their days; read'
+            ' after % to go on without them, or get them from where you keep such days', after, after + 1, gone_until, gone_until
             using errcode = '22023', detail = 'message.position-gone';
     end if;
 end

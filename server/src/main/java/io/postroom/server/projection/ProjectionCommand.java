@@ -76,7 +76,8 @@ public final class ProjectionCommand {
             name = "rebuild",
             description = {
                 "Ask for a new generation beside the live one, in the newest version of its tables.",
-                "A relay that serves the read model makes it and brings it to the present; readers notice nothing until it is swapped."
+                "A relay that serves the read model makes it and brings it to the present; readers notice nothing until it is swapped.",
+                "It is made from the messages that are still kept, and refused if some of those it begins with are gone."
             },
             footer = {"%nExample:", "  postroom projection rebuild sales --reason 'totals were rounded'"})
     int rebuild(
@@ -86,13 +87,13 @@ public final class ProjectionCommand {
             @Option(
                             names = "--from",
                             paramLabel = "POINT",
-                            description = "The first message: beginning unless given, a position, or a time such as"
-                                    + " 2026-11-15T10:00:00Z.")
+                            description = "The first message: beginning, a position, or a time such as"
+                                    + " 2026-11-15T10:00:00Z; where the live one began unless given.")
                     @Nullable
                     String from) {
-        Point point = from == null ? Point.beginning() : PointWord.parse("--from", from);
+        @Nullable Point point = from == null ? null : PointWord.parse("--from", from);
         if (risk.isDryRun()) {
-            return opening.run(postroom -> wouldRebuild(postroom.readModels().show(name), point));
+            return opening.run(postroom -> wouldRebuild(postroom.readModels().planRebuild(name, point)));
         }
         Act act = operator.act();
         return opening.run(postroom -> {
@@ -100,18 +101,19 @@ public final class ProjectionCommand {
             terminal.say((rebuild.already()
                             ? "generation " + rebuild.generation() + " was asked for before"
                             : "asked for generation " + rebuild.generation())
-                    + ", version " + rebuild.version() + ", from position " + rebuild.beganAfter()
-                    + "; a relay makes it at its next beat; postroom projection show " + name + " shows how far it is");
+                    + ", version " + rebuild.version() + ", after position " + rebuild.beganAfter()
+                    + "; a relay makes it at its next beat; postroom projection show " + name
+                    + " shows how far it is");
             return ExitCode.OK;
         });
     }
 
-    private int wouldRebuild(ReadModelState model, Point from) {
-        terminal.say(model.building()
-                .map(building -> "generation " + building.number() + " is " + building.state()
-                        + " already; nothing would be done")
-                .orElse("would ask for generation " + (model.lastGeneration() + 1) + ", version " + model.version()
-                        + ", from " + from));
+    private int wouldRebuild(Rebuild plan) {
+        terminal.say(
+                plan.already()
+                        ? "generation " + plan.generation() + " was asked for already; nothing would be done"
+                        : "would ask for generation " + plan.generation() + ", version " + plan.version()
+                                + ", after position " + plan.beganAfter());
         return ExitCode.OK;
     }
 

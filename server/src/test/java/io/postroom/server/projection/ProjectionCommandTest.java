@@ -72,10 +72,11 @@ class ProjectionCommandTest {
     @Test
     void rebuildsComparesSwapsRollsBackAndRetires() {
         assertThat(row(run("list", "-o", "json")).get("fresh").asBoolean()).isTrue();
-        assertThat(run("rebuild", "seen", "--dry-run").err()).contains("would ask for generation 2, version 1");
+        assertThat(run("rebuild", "seen", "--dry-run").err())
+                .contains("would ask for generation 2, version 1, after position 0");
         CommandRun rebuilt = run("rebuild", "seen", "--reason", "to see");
         assertThat(rebuilt.exitCode()).isZero();
-        assertThat(rebuilt.err()).contains("asked for generation 2, version 1, from position 0");
+        assertThat(rebuilt.err()).contains("asked for generation 2, version 1, after position 0");
         assertThat(run("rebuild", "seen", "--reason", "to see").err()).contains("generation 2 was asked for before");
         await(() -> rows(run("show", "seen", "-o", "json"))
                         .get(1)
