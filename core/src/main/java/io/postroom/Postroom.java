@@ -18,6 +18,7 @@ import io.postroom.postgres.Schema;
 import io.postroom.projection.MaterializedViews;
 import io.postroom.projection.ReadModels;
 import io.postroom.relay.Relay;
+import io.postroom.source.Moves;
 import io.postroom.source.Reception;
 import io.postroom.source.SourceRedriver;
 import io.postroom.subscription.Subscriptions;
@@ -89,6 +90,11 @@ public final class Postroom {
     /** Begins to receive messages that a broker brings; sources such as Kafka's do so. */
     public Reception.Builder reception() {
         return new Reception.Builder(database, inbox(), journal, telemetry);
+    }
+
+    /** Moves of subscriptions between relays and a broker. */
+    public Moves moves() {
+        return new Moves(database, subscriptions(), audit());
     }
 
     /** What was given up on, and what to do about it. */

@@ -636,6 +636,16 @@ class WhyTest {
     }
 
     @Test
+    void aMessageOfASubscriptionThatABrokerServesIsThere() throws SQLException {
+        runOnce();
+        database.execute("update postroom.subscription set served_by = 'kafka' where name = '" + name + "'");
+        publish(first);
+        database.postroom().journal().stamp();
+        Answer answer = answer(first, Verdict.ON_ITS_WAY, Code.SERVED_ELSEWHERE);
+        assertThat(answer.reasons().get(0).sentence()).contains("is served by kafka");
+    }
+
+    @Test
     void aReaderMayAsk() throws SQLException {
         publish(first);
         runOnce();

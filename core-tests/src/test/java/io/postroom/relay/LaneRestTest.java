@@ -152,7 +152,7 @@ class LaneRestTest {
         Relay.Target target =
                 new Relay.Target(subscription, new Relay.Receiver(sink, null), new Circuit(backoff, () -> {}));
         List<RelayTable.Taken> taken = own.transact(tx -> {
-            table.subscribe(tx, subscription, "sink", begin);
+            table.subscribe(tx, subscription, target.receiver(), begin);
             table.openLanes(tx, name, count, begin);
             table.announce(tx, relayId, settings.name(), Set.of(name), LEASE);
             return table.acquire(tx, name, relayId, Set.of(), count, LEASE);

@@ -15,7 +15,9 @@ import io.postroom.message.Message;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.OutcomeException;
 import io.postroom.relay.Projection;
+import io.postroom.retry.Fault;
 import io.postroom.retry.RetryPolicy;
+import io.postroom.subscription.Act;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
@@ -29,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,6 +53,7 @@ class ReceptionTest {
     final List<String> batches = new ArrayList<>();
     final List<Duration> pauses = new ArrayList<>();
     Projection projection = this::apply;
+    Runnable onPause = () -> {};
     int handled;
     boolean goesOn = true;
 
@@ -112,6 +116,7 @@ class ReceptionTest {
             public void pause(Duration time) {
                 pauses.add(time);
                 assertThat(pauses).as("it goes nowhere").hasSizeLessThan(500);
+                onPause.run();
             }
 
             @Override
@@ -319,20 +324,111 @@ class ReceptionTest {
     @Test
     void nothingIsAppliedWhileSomebodyElseServesTheSubscription() throws Exception {
         database.execute("insert into postroom.subscription (name, lanes) values ('billing', 1)");
-        assertThat(reception().isServed()).isFalse();
+        assertThat(isServed("billing", "orders")).isFalse();
         assertThatThrownBy(() -> receive(List.of(Messages.order("a"))))
                 .isInstanceOf(NotServedException.class)
                 .hasMessageContaining("served by postgres");
         assertThatThrownBy(() -> reception().redrive()).isInstanceOf(NotServedException.class);
         assertThat(handled).isZero();
         database.execute("update postroom.subscription set served_by = 'kafka'");
-        assertThat(reception().isServed()).isTrue();
+        assertThat(isServed("billing", "orders")).isTrue();
         failing.put("bad", new OutcomeException(Outcome.rejected("no")));
         receive(List.of(Messages.order("a"), Messages.order("bad")));
         assertThat(applied()).hasSize(1);
         assertThat(onlyLetter().position())
                 .as("the journal's position, as a relay would have it")
                 .isEqualTo(2);
+    }
+
+    private boolean isServed(String group, String... topics) {
+        return reception().isServed(group, List.of(topics));
+    }
+
+    /** Topics hold more than one subscription may want; relays would not have brought it. */
+    @Test
+    void whatTheSubscriptionDoesNotWantIsHandledAndDoesNotTakeEffect() throws Exception {
+        database.execute(
+                "insert into postroom.subscription (name, lanes, served_by, aggregate_types, event_types, tenants)"
+                        + " values ('billing', 1, 'kafka', '{order}', '{Placed,Paid}', '{acme}')");
+        Message wanted = message("order", "Paid", "acme");
+        Message strange = message("order", "Placed", "acme");
+        receiveAll(List.of(
+                arrival(1, message("basket", "Paid", "acme"), null),
+                arrival(2, message("order", "Packed", "acme"), null),
+                arrival(3, message("order", "Paid", "other"), null),
+                arrival(4, message("order", "Paid", null), null),
+                arrival(5, wanted, null),
+                arrival(6, strange, Unreadable.fault("there is no header ce_id"))));
+        assertThat(handled).isEqualTo(6);
+        assertThat(applied()).containsExactly(wanted.id().toString());
+        assertThat(database.queryLong("select count(*) from postroom.inbox")).isOne();
+        assertThat(onlyLetter().message().id()).isEqualTo(strange.id());
+    }
+
+    private static Message message(String aggregateType, String event, @Nullable String tenant) {
+        Message.Builder message =
+                Message.about(aggregateType, aggregateType).event(event).payload("{}");
+        return tenant == null ? message.build() : message.tenantId(tenant).build();
+    }
+
+    private static Arrival arrival(long position, Message message, @Nullable Fault unreadable) {
+        return new Arrival("orders/0@" + position, new Envelope(position, message, 1), true, unreadable);
+    }
+
+    @Test
+    void nothingIsAppliedWhileItsSubscriptionIsPausedAndNothingIsLost() throws Exception {
+        serveFromKafka();
+        postroom.subscriptions().pause("billing", new Act("ann", "upgrade"));
+        onPause = () -> {
+            if (pauses.size() == 3) {
+                assertThat(batches).isEmpty();
+                postroom.subscriptions().resume("billing", new Act("ann", "done"));
+            }
+        };
+        receive(List.of(Messages.order("a")));
+        assertThat(pauses).hasSize(3);
+        assertThat(applied()).hasSize(1);
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isZero();
+    }
+
+    /** Relays that are started write into the same row. */
+    @Test
+    void operatorsAndRelaysDoNotWaitForATransactionOfASource() throws Exception {
+        serveFromKafka();
+        projection = (tx, batch) -> {
+            apply(tx, batch);
+            database.execute(
+                    "set lock_timeout = '2s'",
+                    "update postroom.subscription set retry = 'slow', paused_at = null where name = 'billing'",
+                    "select from postroom.subscription where name = 'billing' for no key update",
+                    "set lock_timeout = 0");
+        };
+        receive(List.of(Messages.order("a")));
+        assertThat(applied()).hasSize(1);
+    }
+
+    @Test
+    void aSourceThatWasNotMovedToIsRefused() {
+        serveFromKafka();
+        database.execute(
+                "insert into postroom.subscription_move (subscription, target, feed, topics, group_id, position, offsets,"
+                        + " overlap_since, actor, reason, ended_at, outcome) values ('billing', 'kafka', 'feed', '{a,b}', 'billing',"
+                        + " 1, '{}', now(), 'ann', 'x', now(), 'done')");
+        assertThat(isServed("billing", "b", "a")).isTrue();
+        for (List<String> other :
+                List.of(List.of("billings", "a", "b"), List.of("billing", "a"), List.of("billing", "a", "b", "c"))) {
+            assertThatThrownBy(() -> reception().isServed(other.get(0), other.subList(1, other.size())))
+                    .hasMessageContaining("was moved to Kafka for group billing and topics [a, b]")
+                    .extracting("code")
+                    .isEqualTo("source.other-group");
+        }
+        database.execute("update postroom.subscription set served_by = 'postgres'");
+        assertThat(isServed("billings", "a")).isFalse();
+    }
+
+    private void serveFromKafka() {
+        database.execute("insert into postroom.subscription (name, lanes, served_by) values ('billing', 1, 'kafka')");
     }
 
     @Test

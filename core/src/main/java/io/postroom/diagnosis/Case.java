@@ -187,6 +187,10 @@ final class Case {
         List<Reason> reasons = new ArrayList<>();
         obstacles.forEach(each -> reasons.add(each.reason()));
         Verdict verdict = Obstacles.worst(obstacles);
+        if (target.isServedElsewhere()) {
+            // Its lanes stand still, and say nothing.
+            return answer(verdict, reasons);
+        }
         Instant availableAt = facts.message().availableAt();
         if (facts.isAhead(availableAt)) {
             reasons.add(waiting.scheduled(Objects.requireNonNull(availableAt)));

@@ -24,6 +24,7 @@ public enum Code {
     SENDING("why.sending"),
     AHEAD("why.ahead"),
     PAUSED("why.paused"),
+    SERVED_ELSEWHERE("why.served-elsewhere"),
     LANES_CHANGING("why.lanes-changing"),
     REPLAYING("why.replaying"),
     NO_RELAY("why.no-relay"),

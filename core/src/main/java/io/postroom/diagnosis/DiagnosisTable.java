@@ -196,6 +196,7 @@ final class DiagnosisTable {
             Filter filter,
             long beganAfter,
             @Nullable String copyOf,
+            String servedBy,
             @Nullable Pause pause,
             int lanes,
             @Nullable Integer lanesWanted,
@@ -203,7 +204,11 @@ final class DiagnosisTable {
             @Nullable Long formerPosition,
             Lane lane,
             Relays relays,
-            @Nullable OpenCircuit circuit) {}
+            @Nullable OpenCircuit circuit) {
+        boolean isServedElsewhere() {
+            return !servedBy.equals("postgres");
+        }
+    }
 
     /** Null means all. */
     record Filter(
@@ -324,6 +329,7 @@ final class DiagnosisTable {
                 new Filter(texts(row, "aggregate_types"), texts(row, "event_types"), texts(row, "tenants")),
                 row.getLong("began_after"),
                 row.getString("copy_of"),
+                row.getString("served_by"),
                 pausedAt == null
                         ? null
                         : new Pause(pausedAt, row.getString("paused_by"), row.getString("pause_reason")),

@@ -26,7 +26,9 @@ final class Obstacles {
 
     List<Obstacle> list() {
         List<Obstacle> found = new ArrayList<>();
-        if (target.pause() != null) {
+        if (target.isServedElsewhere()) {
+            found.add(new Obstacle(servedElsewhere(), Verdict.ON_ITS_WAY));
+        } else if (target.pause() != null) {
             found.add(new Obstacle(paused(target.pause()), Verdict.STUCK));
         } else if (target.lanesWanted() != null) {
             found.add(new Obstacle(
@@ -48,6 +50,16 @@ final class Obstacles {
             found.add(new Obstacle(replaying(lane.replayTo(), resumeAt), Verdict.ON_ITS_WAY));
         }
         return found;
+    }
+
+    private Reason servedElsewhere() {
+        return Reason.because(
+                        Code.SERVED_ELSEWHERE,
+                        "subscription " + target.name() + " is served by " + target.servedBy()
+                                + ": a source brings it from there; what has taken effect is in the inbox, what failed among the dead"
+                                + " letters")
+                .fact("servedBy", target.servedBy())
+                .next("postroom deadletter list --subscription " + target.name());
     }
 
     private Reason paused(DiagnosisTable.Pause pause) {

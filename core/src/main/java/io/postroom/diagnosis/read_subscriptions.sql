@@ -3,6 +3,7 @@
 --   :subscription text?   :key_hash int   :limit int
 -- A copy is served by the relays of its original. Each lookup is by primary key; subscriptions and relays are few.
 select s.name, s.ordering, s.aggregate_types, s.event_types, s.tenants, s.began_after, s.on_burial, s.retry, s.copy_of, s.replay_rate,
+       s.served_by,
        s.paused_at, s.paused_by, s.pause_reason, s.lanes, s.lanes_wanted,
        case when s.drain_until > clock_timestamp() then s.drain_until end as drain_until,
        s.former_positions[:key_hash % nullif(cardinality(s.former_positions), 0) + 1] as former_position,

@@ -84,6 +84,12 @@ public final class Relay implements AutoCloseable {
         String word() {
             return projection == null ? "sink" : projection instanceof InboxProjection ? "inbox" : "projection";
         }
+
+        /** Whose inbox the projection is behind, if it is behind one. */
+        @Nullable
+        String consumer() {
+            return projection instanceof InboxProjection inbox ? inbox.consumer() : null;
+        }
     }
 
     /** Begins to deliver, on threads of its own. Throws if the database cannot be used as it is; later trouble is retried. */

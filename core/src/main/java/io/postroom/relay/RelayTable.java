@@ -120,7 +120,7 @@ final class RelayTable {
         }
     }
 
-    Stored subscribe(Connection tx, Subscription subscription, String receiver, long beganAfter) {
+    Stored subscribe(Connection tx, Subscription subscription, Relay.Receiver receiver, long beganAfter) {
         Filter filter = subscription.filter();
         return subscribe
                 .on(tx)
@@ -132,7 +132,8 @@ final class RelayTable {
                 .set("tenants", filter.tenantsOrNull())
                 .set("on_burial", subscription.onBurial().word())
                 .set("retry", subscription.retry().describe())
-                .set("receiver", receiver)
+                .set("receiver", receiver.word())
+                .set("consumer", receiver.consumer())
                 .set("began_after", beganAfter)
                 .one(row -> new Stored(row.getInt(1), row.getString(2)));
     }

@@ -43,7 +43,7 @@ public final class Subscriber {
     }
 
     void subscribe(Connection tx, Subscription subscription, Relay.Receiver receiver, long position) {
-        RelayTable.Stored stored = table.subscribe(tx, subscription, receiver.word(), position);
+        RelayTable.Stored stored = table.subscribe(tx, subscription, receiver, position);
         // Rolls back: a relay that is refused changes nothing.
         requireSame(stored, subscription);
         table.openLanes(tx, subscription.name(), stored.lanes(), position);

@@ -1,5 +1,6 @@
 -- The messages beyond a lane's position that are not to be read again: they have a delivery, or were given up. What was given up in a
--- stretch that is replayed is sent again like everything else. Index: the primary key, dead_letter_position.
+-- stretch that is replayed is sent again like everything else. Also what a source has given up while a broker served; numbers that are no
+-- positions of the journal lie beyond all of them. Index: the primary key, dead_letter_position.
 --   :subscription text   :lane int   :position bigint   :lanes int   :resume_at bigint, zero if nothing is replayed
 select position
 from /*schema*/delivery
@@ -7,5 +8,5 @@ where subscription = :subscription and lane = :lane and position > :position
 union
 select position
 from /*schema*/dead_letter
-where owner = :subscription and source = 'subscription' and position > greatest(:position::bigint, :resume_at::bigint)
+where owner = :subscription and position > greatest(:position::bigint, :resume_at::bigint) and position < 4611686018427387904
   and key_hash % :lanes = :lane

@@ -1,8 +1,10 @@
 package io.postroom.source;
 
+import io.postroom.PostroomException;
 import io.postroom.inbox.Acceptance;
 import io.postroom.inbox.Inbox;
 import io.postroom.inbox.Received;
+import io.postroom.journal.Filter;
 import io.postroom.journal.Journal;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
@@ -20,6 +22,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
@@ -92,44 +95,37 @@ record Application(
         return Item.of(arrival, journal);
     }
 
-    boolean isServed() {
-        return database.run(tx -> table.servedBy(tx, consumer))
-                .map(Reception.KAFKA::equals)
-                .orElse(true);
+    Optional<ReceptionTable.Server> server() {
+        return database.run(tx -> table.servedBy(tx, consumer));
     }
 
-    /** Begins a transaction; says whether there is a subscription of the consumer's name. */
-    boolean enter(Connection tx) {
-        String servedBy = table.enter(tx, consumer, deadline);
+    /** What a transaction finds that has begun. */
+    record Entry(boolean ofSubscription, Filter filter) {}
+
+    /** Begins a transaction, unless nothing may be applied now. */
+    Entry enter(Connection tx) {
+        ReceptionTable.Entry entry = table.enter(tx, consumer, deadline);
+        if (entry.switching()) {
+            throw new PostroomException(
+                    "source.switching", "subscription " + consumer + " is about to be served by somebody else");
+        }
+        String servedBy = entry.servedBy();
         if (servedBy != null && !servedBy.equals(Reception.KAFKA)) {
             throw new NotServedException(consumer, servedBy);
         }
-        return servedBy != null;
+        if (entry.paused()) {
+            throw new PostroomException("source.paused", "subscription " + consumer + " is paused");
+        }
+        return new Entry(servedBy != null, entry.filter());
     }
 
     /** Applies messages in one transaction, those that come for the first time. */
     Result apply(List<Item> batch, int attempt) throws InterruptedException {
-        Fault unreadable = batch.get(0).unreadable();
-        if (unreadable != null) {
-            return new Result(new OutcomeException(new Outcome.Rejected(unreadable)), true);
-        }
         boolean[] done = {false};
         try {
             transact(tx -> {
-                enter(tx);
-                Set<UUID> known = table.knownLetters(
-                        tx,
-                        consumer,
-                        batch.stream()
-                                .map(item -> item.envelope().message().id())
-                                .toList());
-                project(
-                        tx,
-                        batch.stream()
-                                .filter(item -> !known.contains(
-                                        item.envelope().message().id()))
-                                .toList(),
-                        attempt);
+                List<Item> wanted = wanted(tx, batch);
+                project(tx, wanted, attempt);
                 done[0] = true;
             });
             return new Result(null, false);
@@ -142,6 +138,26 @@ record Application(
             Result result = new Result(e, true);
             return done[0] && !result.isTrouble() ? result : new Result(e, false);
         }
+    }
+
+    /** Without what the subscription does not want, though it is in its topics, and what an operator has. */
+    private List<Item> wanted(Connection tx, List<Item> batch) {
+        Filter filter = enter(tx).filter();
+        List<Item> wanted = batch.stream()
+                .filter(item -> item.arrival().unreadable() != null
+                        || filter.wants(item.arrival().envelope().message()))
+                .toList();
+        Fault unreadable = wanted.isEmpty() ? null : wanted.get(0).unreadable();
+        if (unreadable != null) {
+            throw new NotAppliedException(new OutcomeException(new Outcome.Rejected(unreadable)));
+        }
+        Set<UUID> known = table.knownLetters(
+                tx,
+                consumer,
+                wanted.stream().map(item -> item.envelope().message().id()).toList());
+        return wanted.stream()
+                .filter(item -> !known.contains(item.envelope().message().id()))
+                .toList();
     }
 
     /** Lets those that the inbox has not accepted take effect. */
@@ -184,7 +200,7 @@ record Application(
     @Nullable
     RuntimeException bury(Consumer<Grave> work) throws InterruptedException {
         try {
-            transact(tx -> work.accept(new Grave(tx, enter(tx))));
+            transact(tx -> work.accept(new Grave(tx, enter(tx).ofSubscription())));
             return null;
         } catch (NotServedException e) {
             throw e;

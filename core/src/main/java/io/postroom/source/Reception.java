@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -85,9 +86,29 @@ public final class Reception {
         return consumer;
     }
 
-    /** Whether messages for this consumer are to come from a broker: there is no subscription of its name, or it was moved there. */
-    public boolean isServed() {
-        return application.isServed();
+    /**
+     * Whether messages for this consumer are to come from a broker: there is no subscription of its name, or it was moved there.
+     *
+     * @throws PostroomException if it was moved for another group or other topics: what this one would be brought is not what the cut
+     *     has left to it
+     */
+    public boolean isServed(String group, List<String> topics) {
+        ReceptionTable.Server server = application.server().orElse(null);
+        if (server == null) {
+            return true;
+        }
+        if (!server.servedBy().equals(KAFKA)) {
+            return false;
+        }
+        if (server.group() != null
+                && !(server.group().equals(group) && Set.copyOf(server.topics()).equals(Set.copyOf(topics)))) {
+            throw new PostroomException(
+                    "source.other-group",
+                    "subscription " + consumer + " was moved to Kafka for group " + server.group() + " and topics "
+                            + server.topics() + ", this source has group " + group + " and topics " + topics
+                            + ": it would begin somewhere else; give it the same, or move the subscription to postgres and back");
+        }
+        return true;
     }
 
     /**
@@ -198,7 +219,7 @@ public final class Reception {
         if (!troubled) {
             troubled = true;
             LOG.warn(
-                    "consumer {} cannot use the database: {}; nothing is lost, it is tried again",
+                    "consumer {} cannot go on: {}; nothing is lost, it is tried again",
                     consumer,
                     thrown == null ? "" : Fault.of(thrown).message());
         }

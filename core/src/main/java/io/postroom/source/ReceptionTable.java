@@ -1,15 +1,19 @@
 package io.postroom.source;
 
+import io.postroom.journal.Filter;
 import io.postroom.message.HeaderText;
 import io.postroom.message.Message;
 import io.postroom.outbox.MessageRow;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import io.postroom.retry.Fault;
+import java.sql.Array;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -61,18 +65,42 @@ final class ReceptionTable {
             String node,
             @Nullable Long origin) {}
 
-    @Nullable
-    String enter(Connection tx, String consumer, Duration deadline) {
+    /**
+     * How the subscription stands, if there is one.
+     *
+     * @param switching whether somebody is about to change who serves it; then nothing else is known
+     */
+    record Entry(@Nullable String servedBy, boolean paused, Filter filter, boolean switching) {}
+
+    /** Who serves the subscription; the group and topics if it was moved to a broker. */
+    record Server(String servedBy, @Nullable String group, List<String> topics) {}
+
+    Entry enter(Connection tx, String consumer, Duration deadline) {
         return enter.on(tx)
                 .set("consumer", consumer)
                 .set("deadline", Long.toString(deadline.toMillis()))
-                .list(row -> Optional.ofNullable(row.getString(1)))
-                .get(0)
-                .orElse(null);
+                .one(row -> new Entry(
+                        row.getString("served_by"),
+                        row.getBoolean("paused"),
+                        Filter.of(
+                                texts(row.getArray("aggregate_types")),
+                                texts(row.getArray("event_types")),
+                                texts(row.getArray("tenants"))),
+                        row.getBoolean("switching")));
     }
 
-    Optional<String> servedBy(Connection tx, String consumer) {
-        return servedBy.on(tx).set("consumer", consumer).first(row -> row.getString(1));
+    Optional<Server> servedBy(Connection tx, String consumer) {
+        return servedBy.on(tx).set("consumer", consumer).first(row -> {
+            String[] topics = texts(row.getArray("topics"));
+            return new Server(
+                    row.getString("served_by"),
+                    row.getString("group_id"),
+                    topics == null ? List.of() : List.of(topics));
+        });
+    }
+
+    private static String @Nullable [] texts(@Nullable Array array) throws SQLException {
+        return array == null ? null : (String[]) array.getArray();
     }
 
     Set<UUID> knownLetters(Connection tx, String consumer, Collection<UUID> ids) {

@@ -68,7 +68,7 @@ record Redriving(
 
     private void failed(ReceptionTable.Redriven redriven, Throwable thrown, Duration took) {
         database.transact(tx -> {
-            boolean ofSubscription = application.enter(tx);
+            boolean ofSubscription = application.enter(tx).ofSubscription();
             Optional<Integer> attempts = table.lockRedriven(tx, redriven.deadLetter());
             if (attempts.isEmpty() || attempts.get() != redriven.attempts()) {
                 // Somebody else has taken it meanwhile.

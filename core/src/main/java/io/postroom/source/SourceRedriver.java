@@ -17,12 +17,14 @@ import java.util.UUID;
  * <p>Safe for use by many threads.
  */
 public final class SourceRedriver implements Redriver {
+    private final Sql keep;
     private final Sql lock;
     private final Sql refusals;
     private final Sql putBack;
     private final Sql underway;
 
     public SourceRedriver(Schema schema) {
+        keep = schema.sql(SourceRedriver.class, "keep_subscriptions.sql");
         lock = schema.sql(SourceRedriver.class, "lock_letters.sql");
         refusals = schema.sql(SourceRedriver.class, "refusals.sql");
         putBack = schema.sql(SourceRedriver.class, "put_back.sql");
@@ -36,6 +38,8 @@ public final class SourceRedriver implements Redriver {
 
     @Override
     public void lock(Connection tx, long[] ids) {
+        // First: whoever moves a subscription locks it before its dead letters, too.
+        keep.on(tx).set("ids", ids).list(row -> row.getString(1));
         lock.on(tx).set("ids", ids).list(row -> row.getLong(1));
     }
 

@@ -21,8 +21,25 @@
  * effect in one of them. Both go through their messages in order, and each waits at a message that the other has open, so order per key
  * holds, too. Attempts are counted in memory: a message that ends the process each time is not buried for it.
  *
- * <p>A move has one durable fact, the cut, noted before anything changes; then it waits; then one transaction switches who serves and
- * moves all that belongs to it. A process that dies in between leaves the cut, and whoever asks again goes on from there.
+ * <p>A move, {@link io.postroom.source.Moves}, has one durable fact, the cut in {@code subscription_move}, noted before anything changes.
+ * To Kafka it is where the topics ended, then where the journal ended: everything later lies beyond those offsets. To PostgreSQL it is how
+ * far the feed was, with what waited in it, then where the topics ended: everything earlier lies before those offsets. The rest is
+ * waiting, and one transaction that switches. What both sides bring is known to the inbox, as long as it remembers. Sources share a lock of
+ * the subscription's row in each transaction ({@code for key share}, which holds up neither operators nor relays); whoever switches takes it
+ * alone ({@code for update}), and says so first ({@code switching_until}), because who shares would keep joining others who share. What a
+ * crash of whoever moves leaves behind, step by step:
+ *
+ * <ol>
+ *   <li>after the offsets were read: nothing;
+ *   <li>after the cut was noted: the cut, and towards PostgreSQL a delivery for each that waited in the feed. Everybody goes on as before, but
+ *       lanes are left alone: no replay, skip, removal or change of their number. Asking again goes on from this cut; cancelling drops it;
+ *   <li>after the group was positioned: the offsets of a group without members, set again by whoever goes on;
+ *   <li>while it waits: nothing more;
+ *   <li>after the switch was announced: sources that begin no transaction for some seconds, then go on;
+ *   <li>after relays were asked for their lanes: a request that ends by itself within seconds;
+ *   <li>in the middle of the switch: nothing of it. After its commit all of it: who serves, lanes with new fences, deliveries, open dead
+ *       letters, the audit. Relays find out at their next beat, sources within a second; asking again finds that it is done.
+ * </ol>
  */
 @NullMarked
 package io.postroom.source;

@@ -65,6 +65,26 @@ final class Acts {
         return table.lock(tx, name).orElseThrow(() -> unknown(tx, name, attempt));
     }
 
+    /** Refuses to move lanes that nobody serves, or where a cut was made already. */
+    static void requireServedHere(SubscriptionTable.Locked subscription, String attempt) {
+        String name = subscription.name();
+        if (!subscription.servedBy().equals("postgres")) {
+            throw refused(
+                    "served-elsewhere",
+                    attempt,
+                    "it is served by " + subscription.servedBy() + " and not from its lanes; move it first: "
+                            + "postroom subscription move " + name + " --to postgres");
+        }
+        if (subscription.movingTo() != null) {
+            throw refused(
+                    "moving",
+                    attempt,
+                    "it is being moved to " + subscription.movingTo()
+                            + ", and the cut is noted; finish that first, or end it: " + "postroom subscription move "
+                            + name + " --cancel");
+        }
+    }
+
     void record(Connection tx, Act act, String verb, String name, Map<String, ?> details) {
         audit.record(tx, act.actor(), "subscription " + verb, "subscription " + name, act.reason(), details);
     }

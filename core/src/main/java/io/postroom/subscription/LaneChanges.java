@@ -54,6 +54,7 @@ final class LaneChanges {
     }
 
     private void requireChangeable(Connection tx, SubscriptionTable.Locked subscription, String attempt) {
+        Acts.requireServedHere(subscription, attempt);
         if (subscription.copyOf() != null) {
             throw Acts.refused(
                     "is-copy", attempt, "it is a copy of " + subscription.copyOf() + ", which ends by itself");

@@ -33,6 +33,7 @@ final class Remover {
             lanes.lock(tx, name);
             RemovalPlan plan = plan(tx, name);
             requireNoGeneration(subscription, attempt);
+            Acts.requireServedHere(subscription, attempt);
             requireUnserved(tx, subscription, attempt);
             requireNoCopies(tx, name, attempt);
             if (!withDeliveries) {

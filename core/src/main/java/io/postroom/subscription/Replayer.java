@@ -64,6 +64,7 @@ final class Replayer {
             Connection tx, SubscriptionTable.Locked subscription, Span span, List<LaneTable.Locked> locked) {
         String name = subscription.name();
         String attempt = attempt(name);
+        Acts.requireServedHere(subscription, attempt);
         requireReplayable(tx, subscription, span, attempt);
         if (subscription.copyOf() != null) {
             throw Acts.refused(

@@ -52,6 +52,7 @@ final class Skipper {
     }
 
     private static List<LaneMove> moves(long to, SubscriptionTable.Locked subscription, List<LaneTable.Locked> locked) {
+        Acts.requireServedHere(subscription, attempt(subscription.name()));
         List<LaneMove> moves = new ArrayList<>();
         for (LaneTable.Locked lane : locked) {
             Long replayTo = lane.replayTo();

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param catchUpTo where its lanes were before their number changed, as long as they are not beyond; null if that is over
  * @param lanesReplaying how many of its lanes replay at the moment
  * @param isDone whether it is a copy that has delivered all it was made for
+ * @param servedBy {@code postgres} if relays bring its messages, or the broker from which a source brings them
  */
 public record SubscriptionState(
         String name,
@@ -42,7 +43,8 @@ public record SubscriptionState(
         @Nullable String copyOf,
         int lanesReplaying,
         @Nullable Double replayRate,
-        boolean isDone) {
+        boolean isDone,
+        String servedBy) {
 
     /** Which messages it wants. */
     public Filter filter() {

@@ -80,7 +80,9 @@ final class SubscriptionTable {
             @Nullable String copyOf,
             @Nullable Long catchUpTo,
             String receiver,
-            @Nullable String readModel) {}
+            @Nullable String readModel,
+            String servedBy,
+            @Nullable String movingTo) {}
 
     /** A live relay, and how long its lease lasts. */
     record LiveRelay(String name, Duration lease) {}
@@ -242,7 +244,9 @@ final class SubscriptionTable {
                 row.getString("copy_of"),
                 greatest(row.getArray("former_positions")),
                 row.getString("receiver"),
-                row.getString("read_model"));
+                row.getString("read_model"),
+                row.getString("served_by"),
+                row.getString("moving_to"));
     }
 
     private static SubscriptionState state(ResultSet row) throws SQLException {
@@ -269,7 +273,8 @@ final class SubscriptionTable {
                 row.getString("copy_of"),
                 row.getInt("replaying"),
                 row.getObject("replay_rate", Double.class),
-                row.getBoolean("done"));
+                row.getBoolean("done"),
+                row.getString("served_by"));
     }
 
     private static LaneState lane(ResultSet row) throws SQLException {

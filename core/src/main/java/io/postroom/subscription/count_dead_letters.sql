@@ -2,4 +2,4 @@
 --   :name text
 select count(*)
 from /*schema*/dead_letter
-where owner = :name and source = 'subscription' and resolution is null
+where owner = :name and source in ('subscription', 'kafka') and resolution is null

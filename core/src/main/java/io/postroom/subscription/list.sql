@@ -1,11 +1,14 @@
 -- Every subscription with how far its slowest lane is, how far behind, and what operators have asked of it.
 --   :name text?, one subscription only   :count_max int, held keys and dead letters are counted no further
--- A copy ends at a position; it is behind that, not the journal's end. Index: delivery_held, dead_letter_open.
+-- A copy ends at a position; it is behind that, not the journal's end. How far behind a broker's consumer is, the broker knows.
+-- Index: delivery_held, dead_letter_open.
 select s.name, s.lanes, s.lanes_wanted, s.ordering, s.aggregate_types, s.event_types, s.tenants, s.on_burial, s.retry, s.created_at,
-       s.paused_at, s.paused_by, s.pause_reason, s.copy_of, s.replay_rate, s.former_positions,
+       s.paused_at, s.paused_by, s.pause_reason, s.copy_of, s.replay_rate, s.former_positions, s.served_by,
        coalesce(l.position, 0) as position,
-       greatest(case when s.copy_of is null then head.position else coalesce(l.last, 0) end - coalesce(l.position, 0), 0) as lag_messages,
-       case when s.copy_of is not null and coalesce(l.position >= l.last, true) then 0
+       case when s.served_by <> 'postgres' then 0
+            else greatest(case when s.copy_of is null then head.position else coalesce(l.last, 0) end - coalesce(l.position, 0), 0)
+       end as lag_messages,
+       case when s.served_by <> 'postgres' or s.copy_of is not null and coalesce(l.position >= l.last, true) then 0
             else coalesce(extract(epoch from clock_timestamp() - waiting.at), 0)
        end::double precision as lag_seconds,
        (
@@ -23,7 +26,7 @@ select s.name, s.lanes, s.lanes_wanted, s.ordering, s.aggregate_types, s.event_t
            from (
                select
                from /*schema*/dead_letter as d
-               where d.source = 'subscription' and d.owner = s.name and d.resolution is null
+               where d.source in ('subscription', 'kafka') and d.owner = s.name and d.resolution is null
                limit :count_max
            ) as letter
        ) as dead_letters,

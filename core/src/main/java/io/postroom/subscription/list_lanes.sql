@@ -1,8 +1,10 @@
 -- Every lane with how far it is, how far it is behind, and which relay has it. A lease that ran out is nobody's.
 --   :name text?, the lanes of one subscription only
 select l.subscription, l.lane, l.position,
-       greatest(case when s.copy_of is null then head.position else coalesce(l.replay_to, l.position) end - l.position, 0) as lag_messages,
-       case when s.copy_of is not null and l.replay_to is null then 0
+       case when s.served_by <> 'postgres' then 0
+            else greatest(case when s.copy_of is null then head.position else coalesce(l.replay_to, l.position) end - l.position, 0)
+       end as lag_messages,
+       case when s.served_by <> 'postgres' or s.copy_of is not null and l.replay_to is null then 0
             else coalesce(extract(epoch from clock_timestamp() - waiting.at), 0)
        end::double precision as lag_seconds,
        l.owner, r.name as owner_name, l.leased_until,

@@ -4,7 +4,8 @@
  * <p>Every act locks the subscription's row, then the lanes it changes, in their order; relays lock single lanes and never the
  * subscription, so nobody waits in a ring. The act and its audit row are one transaction. Who writes which column of
  * {@code subscription}: {@code paused_*}, {@code drain_until} and {@code lanes_wanted} the operator; {@code lanes} and
- * {@code former_positions} whoever makes a change of lanes; {@code copy_of} and {@code replay_rate} the operator who replays.
+ * {@code former_positions} whoever makes a change of lanes; {@code copy_of} and {@code replay_rate} the operator who replays; {@code
+ * served_by} the operator who moves it to a broker or back, see {@code io.postroom.source}: lanes are left alone meanwhile.
  *
  * <p>Acts that move lanes do so only while no relay has them, so that nothing is sent twice and no attempt is lost:
  *

@@ -2,4 +2,4 @@
 --   :name text   :actor text
 update /*schema*/dead_letter
 set resolution = 'discarded', resolved_at = clock_timestamp(), resolved_by = :actor
-where owner = :name and source = 'subscription' and resolution is null
+where owner = :name and source in ('subscription', 'kafka') and resolution is null

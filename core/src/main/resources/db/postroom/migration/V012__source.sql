@@ -3,6 +3,8 @@
 alter table /*schema*/subscription
     -- Who brings its messages: relays from the journal, or a source from Kafka.
     add column served_by text not null default 'postgres',
+    -- Whose inbox its projection is behind, if it is behind one.
+    add column consumer text,
     add constraint subscription_served_by check (served_by in ('postgres', 'kafka'));
 
 alter table /*schema*/dead_letter
@@ -35,9 +37,13 @@ create table /*schema*/subscription_move (
     position     bigint      not null,
     -- To Kafka: where the group begins. To PostgreSQL: what the group must have applied. By topic/partition.
     offsets      jsonb       not null,
+    -- What both sides may bring has taken effect after this: so far back inboxes must remember when it is switched.
+    overlap_since timestamptz not null,
     actor        text        not null,
     reason       text        not null,
     noted_at     timestamptz not null default clock_timestamp(),
+    -- Until then sources begin no transaction: whoever switches waits for those that are open, and must not wait for ever.
+    switching_until timestamptz,
     ended_at     timestamptz,
     outcome      text,
     constraint subscription_move_target check (target in ('postgres', 'kafka')),

@@ -44,6 +44,7 @@ public final class KafkaSource implements AutoCloseable {
     private final Inbox inbox;
     private final Retention retention;
     private final List<String> topics;
+    private final String group;
     private final Map<String, Object> settings;
     private final Duration grace;
     private final CountDownLatch closing = new CountDownLatch(1);
@@ -56,6 +57,7 @@ public final class KafkaSource implements AutoCloseable {
         this.inbox = builder.postroom.inbox();
         this.retention = builder.retention;
         this.topics = List.copyOf(builder.topics);
+        this.group = builder.group == null ? builder.consumer : builder.group;
         this.settings = settings;
         this.grace = builder.grace;
     }
@@ -91,7 +93,7 @@ public final class KafkaSource implements AutoCloseable {
         int failures = 0;
         while (!isClosing(Duration.ZERO)) {
             try {
-                if (reception.isServed()) {
+                if (reception.isServed(group, topics)) {
                     serve();
                 }
                 failures = 0;
@@ -135,7 +137,8 @@ public final class KafkaSource implements AutoCloseable {
                     }
                 }
             } catch (NotServedException e) {
-                // Nobody redrives here until it is served.
+                // Nobody redrives here until it is served. A session that is brought nothing would not find out.
+                stop();
             } catch (RuntimeException e) {
                 LOG.debug("source {} cannot look for redriven dead letters: {}", reception.consumer(), e.getMessage());
             }
@@ -155,12 +158,16 @@ public final class KafkaSource implements AutoCloseable {
     @Override
     public synchronized void close() {
         closing.countDown();
+        stop();
+        join(poller);
+        join(redriver);
+    }
+
+    private void stop() {
         GroupSession open = session;
         if (open != null) {
             open.stop();
         }
-        join(poller);
-        join(redriver);
     }
 
     private void join(@Nullable Thread thread) {

@@ -9,7 +9,7 @@
  * and what is handled is committed before they are given back. Partitions that are lost: others have them already, and what is open here
  * may still be committed; both meet at the inbox, so nothing takes effect twice.
  *
- * <p>A subscription that moves. {@code KafkaMove} finds a cut between the journal and the topics and switches in
+ * <p>A subscription that moves. {@link io.postroom.source.kafka.KafkaMove} finds a cut between the journal and the topics and switches in
  * one transaction. While the subscription of its name is served by PostgreSQL, a source stays out of its group; each of its transactions
  * locks the subscription's row, so the switch waits for those that are open and no later one gets through.
  *

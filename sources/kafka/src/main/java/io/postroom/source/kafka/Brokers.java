@@ -1,0 +1,109 @@
+package io.postroom.source.kafka;
+
+import io.postroom.PostroomException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
+
+/** What a move asks of Kafka, by {@code topic/partition}. For one thread. */
+final class Brokers implements AutoCloseable {
+    private static final Duration ANSWER = Duration.ofSeconds(30);
+
+    private final Admin admin;
+    private final List<String> topics;
+
+    Brokers(Map<String, Object> settings, List<String> topics) {
+        this.admin = Admin.create(settings);
+        this.topics = topics;
+    }
+
+    /** Where the topics end: behind everything that Kafka has acknowledged so far. */
+    Map<String, Long> ends() {
+        return offsets(OffsetSpec.latest());
+    }
+
+    Map<String, Long> beginnings() {
+        return offsets(OffsetSpec.earliest());
+    }
+
+    private Map<String, Long> offsets(OffsetSpec spec) {
+        Map<TopicPartition, OffsetSpec> wanted = new HashMap<>();
+        Map<String, TopicDescription> described =
+                answer("describe topics " + topics, admin.describeTopics(topics).allTopicNames());
+        described.forEach((topic, description) -> description
+                .partitions()
+                .forEach(partition -> wanted.put(new TopicPartition(topic, partition.partition()), spec)));
+        Map<String, Long> offsets = new TreeMap<>();
+        answer("read the offsets of topics " + topics, admin.listOffsets(wanted).all())
+                .forEach((partition, found) -> offsets.put(name(partition), found.offset()));
+        return offsets;
+    }
+
+    /** What a group has told to have handled; partitions of which it has told nothing are missing. */
+    Map<String, Long> committed(String group) {
+        Map<String, Long> offsets = new TreeMap<>();
+        answer(
+                        "read the offsets of group " + group,
+                        admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata())
+                .forEach((partition, offset) -> {
+                    if (offset != null) {
+                        offsets.put(name(partition), offset.offset());
+                    }
+                });
+        return offsets;
+    }
+
+    /** Lets a group that has no members begin at offsets. */
+    void begin(String group, Map<String, Long> offsets) {
+        Map<TopicPartition, OffsetAndMetadata> all = new HashMap<>();
+        offsets.forEach((partition, offset) -> all.put(partition(partition), new OffsetAndMetadata(offset)));
+        answer(
+                "set the offsets of group " + group,
+                admin.alterConsumerGroupOffsets(group, all).all());
+    }
+
+    private static <T> T answer(String attempt, KafkaFuture<T> future) {
+        try {
+            return future.get(ANSWER.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            throw new PostroomException(
+                    "kafka.refused",
+                    "could not " + attempt + ": " + cause.getClass().getSimpleName() + ": " + cause.getMessage(),
+                    cause);
+        } catch (TimeoutException e) {
+            throw new PostroomException(
+                    "kafka.no-answer",
+                    "could not " + attempt + ": no answer within " + ANSWER.toSeconds() + " s; check the brokers",
+                    e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new PostroomException("kafka.interrupted", "could not " + attempt + ": interrupted", e);
+        }
+    }
+
+    private static String name(TopicPartition partition) {
+        return partition.topic() + "/" + partition.partition();
+    }
+
+    private static TopicPartition partition(String name) {
+        int slash = name.lastIndexOf('/');
+        return new TopicPartition(name.substring(0, slash), Integer.parseInt(name.substring(slash + 1)));
+    }
+
+    @Override
+    public void close() {
+        admin.close(Duration.ofSeconds(5));
+    }
+}

@@ -1,0 +1,309 @@
+package io.postroom.source.kafka;
+
+import io.postroom.Postroom;
+import io.postroom.PostroomException;
+import io.postroom.source.Move;
+import io.postroom.source.Moves;
+import io.postroom.source.Outlook;
+import io.postroom.source.ServedBy;
+import io.postroom.source.Waiting;
+import io.postroom.subscription.Act;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves a subscription from relays to Kafka or back while messages flow: nothing is lost, and nothing takes effect twice.
+ *
+ * <p>To Kafka: (1) note where the topics end; (2) then where the journal ends: what lies in the topics before those offsets has positions
+ * up to there, so everything later lies beyond them; (3) let the group begin at the offsets; (4) wait until the lanes have passed that
+ * position and nothing before it waits; (5) switch. To PostgreSQL: (1) note how far the feed is: all up to there is with Kafka, but for what
+ * waits in the feed; (2) then where the topics end; (3) wait until the group has applied all before; (4) switch, with the lanes at the
+ * feed's position. What both sides bring is kept from taking effect twice by the inbox, and each side goes in the order of keys.
+ *
+ * <p>The cut is kept in the database before anything changes. Whoever dies in between changes nothing by it; asking again goes on with the
+ * same cut. For one thread.
+ */
+public final class KafkaMove {
+    private static final long LOOK_AGAIN_MILLIS = 200;
+
+    /** How long a switch waits for the transactions of sources, which begin none meanwhile: the first time, and at most. */
+    private static final Duration HOLD = Duration.ofSeconds(10);
+
+    private static final Duration HOLD_MAX = Duration.ofSeconds(80);
+
+    private static final Duration SWITCH_MIN = Duration.ofSeconds(30);
+
+    private final Postroom postroom;
+    private final Moves moves;
+    private final List<String> topics;
+    private final @Nullable String group;
+    private final String feed;
+    private final Map<String, Object> settings;
+
+    private KafkaMove(Builder builder, Map<String, Object> settings) {
+        this.postroom = builder.postroom;
+        this.moves = postroom.moves();
+        this.topics = builder.topics.stream().sorted().toList();
+        this.group = builder.group;
+        this.feed = builder.feed;
+        this.settings = settings;
+    }
+
+    public static Builder builder(Postroom postroom) {
+        return new Builder(postroom);
+    }
+
+    /** What {@link #run} would do now; changes nothing. */
+    public MovePlan plan(String subscription, ServedBy target) {
+        try (Brokers brokers = new Brokers(settings, topics)) {
+            return plan(subscription, target, brokers);
+        }
+    }
+
+    private MovePlan plan(String subscription, ServedBy target, Brokers brokers) {
+        Outlook outlook = moves.outlook(subscription, feed);
+        return new MovePlan(
+                subscription,
+                target,
+                feed,
+                group(subscription),
+                outlook,
+                moves.underWay(subscription).orElse(null),
+                brokers.ends(),
+                postroom.journal().refreshHead().position());
+    }
+
+    /**
+     * Moves a subscription, or goes on with a move that has begun. Says what it waits for.
+     *
+     * @return whether something was moved; false if it is served so already
+     * @throws PostroomException if something speaks against it, or it takes longer than the patience; a move that has begun stays, and
+     *     asking again goes on with it
+     */
+    public boolean run(String subscription, ServedBy target, Act act, Duration patience, Consumer<String> progress) {
+        long deadline = System.nanoTime() + patience.toNanos();
+        try (Brokers brokers = new Brokers(settings, topics)) {
+            Move move = moves.outlook(subscription, feed).servedBy() == target
+                    ? null
+                    : begin(subscription, target, act, brokers).orElse(null);
+            if (move == null) {
+                return false;
+            }
+            progress.accept("the cut is position " + move.position() + ", offsets " + new TreeMap<>(move.offsets()));
+            Duration hold = HOLD;
+            do {
+                if (target == ServedBy.KAFKA) {
+                    await(() -> members(move, brokers), move, deadline, progress);
+                }
+                await(() -> hindrance(move, brokers), move, deadline, progress);
+                if (moves.switchOver(move, act, rest(deadline), hold)) {
+                    return true;
+                }
+                // Perhaps something waits again; perhaps a transaction of a source takes longer than that.
+                hold = hold.compareTo(HOLD_MAX) < 0 ? hold.multipliedBy(2) : HOLD_MAX;
+            } while (System.nanoTime() - deadline < 0);
+            throw waits(move, "transactions of its source to end");
+        }
+    }
+
+    private static Duration rest(long deadline) {
+        Duration rest = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+        return rest.compareTo(SWITCH_MIN) < 0 ? SWITCH_MIN : rest;
+    }
+
+    private Optional<Move> begin(String subscription, ServedBy target, Act act, Brokers brokers) {
+        Moves.Request request = new Moves.Request(subscription, target, feed, topics, group(subscription), act);
+        if (target == ServedBy.KAFKA) {
+            // This order: what is in the topics before the offsets was stamped before, so it lies up to the journal's
+            // end.
+            Map<String, Long> ends = brokers.ends();
+            postroom.journal().stampAll();
+            return moves.note(request, postroom.journal().refreshHead().position(), ends);
+        }
+        // This order: what the feed has delivered by the time the position is noted lies before the offsets.
+        return moves.note(request).map(move -> moves.aim(move, brokers.ends()));
+    }
+
+    private boolean isUnderWay(Move move) {
+        return moves.underWay(move.subscription())
+                .filter(open -> open.id() == move.id())
+                .isPresent();
+    }
+
+    /** Lets the group begin; it has no members while PostgreSQL serves, for sources stay out of it, but one may be about to leave. */
+    private @Nullable String members(Move move, Brokers brokers) {
+        if (!isUnderWay(move)) {
+            // Somebody else has ended it: the group is in use, or will never be.
+            return null;
+        }
+        try {
+            brokers.begin(move.group(), move.offsets());
+            return null;
+        } catch (PostroomException e) {
+            return "group " + move.group() + " to be left by its members (" + e.getMessage() + ")";
+        }
+    }
+
+    /** What must still happen before it can be switched; null: nothing. */
+    private @Nullable String hindrance(Move move, Brokers brokers) {
+        if (!isUnderWay(move)) {
+            return null;
+        }
+        Waiting waiting = moves.waiting(move);
+        List<String> found = new ArrayList<>();
+        if (waiting.lanes() > 0) {
+            found.add(waiting.lanes() + " lanes to pass position " + move.position());
+        }
+        if (waiting.deliveries() > 0) {
+            found.add(waiting.deliveries() + " deliveries to be settled");
+        }
+        if (waiting.redriven() > 0) {
+            found.add(waiting.redriven() + " redriven dead letters to be applied");
+        }
+        if (move.target() == ServedBy.POSTGRES) {
+            long behind = behind(move, brokers);
+            if (behind > 0) {
+                found.add("group " + move.group() + " to apply " + behind + " more records");
+            }
+        }
+        return found.isEmpty() ? null : String.join(", ", found);
+    }
+
+    private static long behind(Move move, Brokers brokers) {
+        Map<String, Long> committed = brokers.committed(move.group());
+        Map<String, Long> missing = new HashMap<>();
+        move.offsets().forEach((partition, end) -> {
+            Long done = committed.get(partition);
+            if (done == null || done < end) {
+                missing.put(partition, end);
+            }
+        });
+        if (missing.isEmpty()) {
+            return 0;
+        }
+        // What Kafka has deleted nobody can apply; a partition that never had a record has nothing to apply.
+        Map<String, Long> beginnings = brokers.beginnings();
+        return missing.entrySet().stream()
+                .mapToLong(each -> each.getValue()
+                        - Math.max(
+                                committed.getOrDefault(each.getKey(), 0L), beginnings.getOrDefault(each.getKey(), 0L)))
+                .filter(records -> records > 0)
+                .sum();
+    }
+
+    private void await(Supplier<@Nullable String> hindrance, Move move, long deadline, Consumer<String> progress) {
+        String said = "";
+        for (String now = hindrance.get(); now != null; now = hindrance.get()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw waits(move, now);
+            }
+            if (!now.equals(said)) {
+                progress.accept("waiting for " + now);
+                said = now;
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(LOOK_AGAIN_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new PostroomException(
+                        "subscription.interrupted",
+                        "could not move subscription " + move.subscription()
+                                + ": interrupted; it goes on where it is when it is asked for again",
+                        e);
+            }
+        }
+    }
+
+    private static PostroomException waits(Move move, String what) {
+        return new PostroomException(
+                "subscription.move-waits",
+                "could not move subscription " + move.subscription() + " to "
+                        + move.target().word() + " yet: it waits for " + what
+                        + "; the move goes on where it is when it is asked for again, or ends with cancel");
+    }
+
+    private String group(String subscription) {
+        return group == null ? subscription : group;
+    }
+
+    /** Collects a move; {@link #build} reports every problem at once. */
+    public static final class Builder {
+        private final Postroom postroom;
+        private final Map<String, String> properties = new LinkedHashMap<>();
+        private String bootstrapServers = "";
+        private List<String> topics = List.of();
+        private @Nullable String group;
+        private String feed = "";
+
+        private Builder(Postroom postroom) {
+            this.postroom = postroom;
+        }
+
+        /** Some brokers, as {@code host:port,host:port}. */
+        public Builder bootstrapServers(String bootstrapServers) {
+            this.bootstrapServers = bootstrapServers;
+            return this;
+        }
+
+        /** All topics that the feed writes to and the source reads. */
+        public Builder topics(List<String> topics) {
+            this.topics = List.copyOf(topics);
+            return this;
+        }
+
+        /** The consumer group of the source; the subscription's name unless given. */
+        public Builder group(@Nullable String group) {
+            this.group = group;
+            return this;
+        }
+
+        /** The subscription that carries messages to these topics. */
+        public Builder feed(String feed) {
+            this.feed = feed;
+            return this;
+        }
+
+        /** Another property of Kafka's admin client, such as security. */
+        public Builder property(String name, String value) {
+            properties.put(name, value);
+            return this;
+        }
+
+        public KafkaMove build() {
+            List<String> problems = new ArrayList<>();
+            if (bootstrapServers.isBlank()) {
+                problems.add("bootstrapServers is empty; give host:port of some brokers");
+            }
+            if (topics.isEmpty() || topics.stream().anyMatch(String::isBlank)) {
+                problems.add("there is no topic, or one without a name; name them with topics");
+            }
+            if (feed.isBlank()) {
+                problems.add("feed is empty; name the subscription that carries messages to the topics");
+            }
+            Map<String, Object> settings = new HashMap<>();
+            properties.forEach((name, value) -> {
+                if (AdminClientConfig.configNames().contains(name)) {
+                    settings.put(name, value);
+                } else {
+                    problems.add("property " + name + " is not a setting of Kafka's admin client");
+                }
+            });
+            settings.put(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
+            if (!problems.isEmpty()) {
+                throw new IllegalArgumentException("could not build Kafka move: " + String.join("; ", problems));
+            }
+            return new KafkaMove(this, settings);
+        }
+    }
+}
