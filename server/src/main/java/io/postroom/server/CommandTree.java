@@ -76,7 +76,7 @@ public final class CommandTree {
                 .addSubcommand(new IdempotencyCommand(terminal, options))
                 .addSubcommand(new AuditCommand(terminal, options))
                 .addSubcommand(new WhyCommand(terminal, options))
-                .addSubcommand(new DevCommand(terminal))
+                .addSubcommand(new DevCommand(terminal, options))
                 .addSubcommand(new VersionCommand(terminal))
                 .addSubcommand(new CompletionCommand(terminal));
         Ansi ansi = terminal.hasColours() ? Ansi.ON : Ansi.OFF;

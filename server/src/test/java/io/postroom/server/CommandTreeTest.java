@@ -41,6 +41,8 @@ class CommandTreeTest {
                 "relay --config /no/such/file             | there is no such file",
                 "dev --rate -1                            | the range is 0 to",
                 "dev --port 70000                         | the range is 0 to 65535",
+                "dev --url postgres://localhost/shop      | a PostgreSQL of its own",
+                "dev --schema shop                        | with the schema postroom",
                 "completion fish                          | bash"
             })
     void refusesWhatItCannotRead(String arguments, String sentence) {

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -119,6 +120,27 @@ public final class Program implements AutoCloseable {
     /** SIGTERM. Through the handle, since a Process closes the streams that are still to be read. */
     public void terminate() {
         process.toHandle().destroy();
+    }
+
+    /** Ctrl-C. SIGTERM instead where whoever started the tests made their processes deaf to it, as a shell does in the background. */
+    public void interrupt() throws IOException, InterruptedException {
+        if (isDeafToInterrupts()) {
+            terminate();
+        } else {
+            new ProcessBuilder("kill", "-INT", Long.toString(process.pid()))
+                    .start()
+                    .waitFor();
+        }
+    }
+
+    private boolean isDeafToInterrupts() throws IOException {
+        Path status = Path.of("/proc", Long.toString(process.pid()), "status");
+        return Files.exists(status)
+                && Files.readAllLines(status).stream()
+                        .filter(line -> line.startsWith("SigIgn:"))
+                        // The second signal.
+                        .anyMatch(line ->
+                                (Long.parseUnsignedLong(line.substring(7).trim(), 16) & 2) != 0);
     }
 
     /** SIGKILL. */
