@@ -25,7 +25,7 @@ class ProjectTest {
             List.of("message", "retry", "telemetry"),
             List.of("postgres"),
             List.of("tenant", "audit"),
-            List.of("deadletter", "inbox", "idempotency", "externalcall", "outbox"),
+            List.of("deadletter", "inbox", "idempotency", "externalcall", "outbox", "lock", "schedule"),
             List.of("journal"),
             List.of("delivery"),
             List.of("subscription"),

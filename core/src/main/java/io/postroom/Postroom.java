@@ -9,6 +9,7 @@ import io.postroom.idempotency.Idempotency;
 import io.postroom.idempotency.IdempotencyKeys;
 import io.postroom.inbox.Inbox;
 import io.postroom.journal.Journal;
+import io.postroom.lock.Locks;
 import io.postroom.maintenance.Maintenance;
 import io.postroom.message.Upcasters;
 import io.postroom.outbox.Outbox;
@@ -39,6 +40,7 @@ public final class Postroom {
     private final Journal journal;
     private final Outbox outbox;
     private final Idempotency idempotency;
+    private final Locks locks;
 
     private Postroom(Builder builder) {
         this.database = new Database(builder.dataSource, builder.schema, builder.answerWithin);
@@ -46,6 +48,7 @@ public final class Postroom {
         this.journal = new Journal(database, builder.upcasters, telemetry);
         this.outbox = new Outbox(builder.schema, telemetry, journal::nudge);
         this.idempotency = new Idempotency(database, telemetry);
+        this.locks = new Locks(database);
     }
 
     /** Postroom in the schema {@code postroom} of a database. */
@@ -123,6 +126,11 @@ public final class Postroom {
     /** Calls to others that must take effect once. */
     public ExternalCalls externalCalls() {
         return new ExternalCalls(database, audit(), telemetry);
+    }
+
+    /** Locks that transactions hold, and leases for work on one node of many. */
+    public Locks locks() {
+        return locks;
     }
 
     /** What operators did, and why. */

@@ -52,6 +52,8 @@ class GrantsTest {
             inbox_consumer     -      siu    s      s      siu
             journal            -      s      s      s      -
             lane               -      siud   s      siud   -
+            lease              siu    siu    s      s      siu
+            lock_name          siu    siu    s      s      siu
             materialized_view  -      siu    s      siud   -
             message            -      s      s      s      s
             migration          -      s      s      s      -
@@ -68,12 +70,14 @@ class GrantsTest {
             every sequence     -      -      -      -      -
             accept             -      x      -      -      x
             attempt_history    -      x      -      x      -
+            check_lock         x      x      -      -      x
             claim_key          x      -      -      -      -
             compare_tables     -      -      -      x      -
             drop_schema        -      -      -      x      -
             forget_inbox_day   -      x      -      -      -
             freshness          x      x      x      x      x
             has_strays         -      x      x      x      -
+            hold               x      x      -      -      x
             inbox_day          -      -      -      -      -
             is_key             x      -      -      x      -
             is_key_state       x      -      -      x      -
@@ -82,12 +86,14 @@ class GrantsTest {
             kept_after         -      x      x      x      -
             key_hash           -      -      -      -      -
             let_read           -      x      -      -      -
+            lock_key           x      x      x      x      x
             make_schema        -      x      -      -      -
             next_kept          -      -      -      -      -
             outbox_days        -      -      -      -      -
             publish            x      -      -      -      -
             purge_inbox        -      x      -      -      -
             purge_keys         -      x      -      -      -
+            purge_locks        -      x      -      -      -
             read               -      -      x      x      x
             refresh_view       -      x      -      x      -
             restamp            -      x      -      -      -
@@ -96,6 +102,7 @@ class GrantsTest {
             swap_schemas       -      -      -      x      -
             thin_ticks         -      x      -      -      -
             time_ordered_id    x      -      -      -      -
+            try_hold           x      x      -      -      x
             """;
 
     static TestDatabase database;
@@ -340,6 +347,7 @@ class GrantsTest {
                         "kept_after",
                         "purge_inbox",
                         "purge_keys",
+                        "purge_locks",
                         "read",
                         "restamp",
                         "stamp",

@@ -28,6 +28,7 @@ public final class Maintenance implements AutoCloseable {
     private final SettlementThinner settlements;
     private final InboxPurger inbox;
     private final KeyPurger keys;
+    private final LockPurger locks;
     private final ExternalCalls externalCalls;
     private final Redrives redrives;
     private final Telemetry telemetry;
@@ -46,6 +47,7 @@ public final class Maintenance implements AutoCloseable {
         this.settlements = new SettlementThinner(database);
         this.inbox = new InboxPurger(database);
         this.keys = new KeyPurger(database);
+        this.locks = new LockPurger(database);
         this.externalCalls = new ExternalCalls(database, new Audit(database), telemetry);
         this.telemetry = telemetry;
         this.schema = database.schema().name();
@@ -73,6 +75,7 @@ public final class Maintenance implements AutoCloseable {
         settlements.thin();
         inbox.purge();
         keys.purge();
+        locks.purge();
         externalCalls.parkOverdue();
         boolean strays = partitions.hasStrays();
         telemetry.strays(strays);

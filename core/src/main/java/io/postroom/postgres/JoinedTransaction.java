@@ -13,6 +13,20 @@ public record JoinedTransaction(String feature, String verb) {
 
     /** Refuses a connection on which nothing that is written would wait for the caller's commit. */
     public void require(Connection tx) {
+        requireBegun(tx);
+        try {
+            if (tx.isReadOnly()) {
+                throw new PostroomException(
+                        feature + ".read-only",
+                        "could not " + verb + ": the connection is read-only; use one that may write");
+            }
+        } catch (SQLException e) {
+            throw DatabaseException.of(verb, e);
+        }
+    }
+
+    /** Refuses a connection on which each statement is a transaction of its own. */
+    public void requireBegun(Connection tx) {
         try {
             if (tx.getAutoCommit()) {
                 throw new PostroomException(
@@ -20,11 +34,6 @@ public record JoinedTransaction(String feature, String verb) {
                         "could not " + verb
                                 + ": auto-commit is on, so there is no transaction to join; turn it off with"
                                 + " setAutoCommit(false), " + verb + " with your own changes, then commit");
-            }
-            if (tx.isReadOnly()) {
-                throw new PostroomException(
-                        feature + ".read-only",
-                        "could not " + verb + ": the connection is read-only; use one that may write");
             }
         } catch (SQLException e) {
             throw DatabaseException.of(verb, e);

@@ -23,7 +23,8 @@ record Migration(int version, String name, String text) {
             of("V009__idempotency.sql"),
             of("V010__external_call.sql"),
             of("V011__projection.sql"),
-            of("V012__source.sql"));
+            of("V012__source.sql"),
+            of("V013__lock.sql"));
 
     private static Migration of(String file) {
         Matcher matcher = Pattern.compile("V(\\d+)__(\\w+)\\.sql").matcher(file);

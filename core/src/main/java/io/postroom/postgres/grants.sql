@@ -118,6 +118,14 @@ grant execute on function /*schema*/swap_schemas(text, text, text), /*schema*/dr
     /*schema*/compare_tables(text, text, text, text[], integer), /*schema*/refresh_view(regclass, boolean)
     to "/*operator*/";
 
+-- Locks and leases: for whoever does work of its own.
+grant execute on function /*schema*/lock_key(text), /*schema*/check_lock(text), /*schema*/try_hold(text), /*schema*/hold(text, integer)
+    to "/*writer*/", "/*relay*/", "/*consumer*/";
+grant select, insert, update on /*schema*/lock_name, /*schema*/lease to "/*writer*/", "/*relay*/", "/*consumer*/";
+grant select on /*schema*/lock_name, /*schema*/lease to "/*reader*/", "/*operator*/";
+grant execute on function /*schema*/lock_key(text) to "/*reader*/", "/*operator*/";
+grant execute on function /*schema*/purge_locks(integer) to "/*relay*/";
+
 grant select on /*schema*/message, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
 grant insert, update on /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
 -- A relay does the same for projections behind an inbox.
