@@ -37,7 +37,7 @@ import picocli.CommandLine.Parameters;
 /** The subscriptions' commands: thin words around {@link Subscriptions}. */
 @Command(
         name = "subscription",
-        description = "Look at subscriptions, pause and resume them, change, skip, replay, release and remove.",
+        description = "Look at subscriptions, pause and resume them, change, skip, replay, release, move and remove.",
         synopsisSubcommandLabel = "COMMAND")
 public final class SubscriptionCommand {
     private static final int PAGE = 100;
@@ -318,6 +318,45 @@ public final class SubscriptionCommand {
             operator.act();
         }
         return told(acts -> acts.remove(name, withDeliveries, operator, risk), output.format());
+    }
+
+    @Command(
+            name = "move",
+            description = {
+                "Let a source serve a subscription from Kafka instead of relays from the journal, or the other way round, while"
+                        + " messages flow.",
+                "Nothing is lost and nothing takes effect twice. A move that was interrupted goes on when it is asked for again."
+            },
+            footer = {
+                "%nExamples:",
+                "  postroom subscription move billing --to kafka --topic events.order --feed kafka --bootstrap-servers kafka-1:9092"
+                        + " --dry-run",
+                "  postroom subscription move billing --to postgres --topic events.order --feed kafka --bootstrap-servers kafka-1:9092"
+                        + " --reason 'back to one database' --wait 10m",
+                "  postroom subscription move billing --cancel --reason 'not today'"
+            })
+    int move(
+            @Mixin OutputOption output,
+            @Mixin OperatorOptions operator,
+            @Mixin PlanOptions risk,
+            @Mixin MoveOptions move,
+            @Parameters(paramLabel = "NAME", description = NAME) String name,
+            @Option(
+                            names = "--wait",
+                            paramLabel = "DURATION",
+                            description = "How long to wait until the one side is done, such as 10m; 60s unless given.")
+                    @Nullable
+                    Duration wait) {
+        if (!risk.isDryRun()) {
+            operator.act();
+        }
+        return told(() -> {
+            Postroom postroom = open(terminal, options, Connections.ENDLESS);
+            MoveActs acts = new MoveActs(terminal, postroom, output.format());
+            return move.isCancel()
+                    ? acts.cancel(name, operator.act())
+                    : acts.move(name, move, operator, risk, orPatience(wait));
+        });
     }
 
     /** A command that acts, with its refusals told apart by exit code. */

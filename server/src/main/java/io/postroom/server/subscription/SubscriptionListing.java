@@ -80,6 +80,9 @@ final class SubscriptionListing {
         if (state.isDone()) {
             return "done";
         }
+        if (!state.servedBy().equals("postgres")) {
+            return state.servedBy();
+        }
         if (state.unavailableSince() != null) {
             return "unavailable";
         }
@@ -235,6 +238,7 @@ final class SubscriptionListing {
         facts.put("heldKeys", details.heldKeys());
         facts.put("deadLetters", details.deadLetters());
         facts.put("copyOf", state.copyOf());
+        facts.put("servedBy", state.servedBy());
         facts.put("copies", details.copies());
         facts.put("lanesReplaying", state.lanesReplaying());
         facts.put("replayRate", state.lanesReplaying() > 0 ? state.replayRate() : null);

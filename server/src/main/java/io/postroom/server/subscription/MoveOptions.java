@@ -1,0 +1,83 @@
+package io.postroom.server.subscription;
+
+import io.postroom.Postroom;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.source.ServedBy;
+import io.postroom.source.kafka.KafkaMove;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Between what a subscription moves. */
+public final class MoveOptions {
+    @Option(names = "--to", paramLabel = "TARGET", description = "Who is to serve it: kafka or postgres.")
+    private @Nullable String target;
+
+    @Option(
+            names = "--bootstrap-servers",
+            paramLabel = "HOST:PORT",
+            description = "Some brokers, as host:port,host:port.")
+    private @Nullable String bootstrapServers;
+
+    @Option(
+            names = "--topic",
+            paramLabel = "TOPIC",
+            description = "A topic that the feed writes to; all of them, each with its own --topic.")
+    private List<String> topics = List.of();
+
+    @Option(
+            names = "--feed",
+            paramLabel = "NAME",
+            description = "The subscription that carries messages to these topics.")
+    private @Nullable String feed;
+
+    @Option(
+            names = "--group",
+            paramLabel = "NAME",
+            description = "The source's group; the subscription's name unless given.")
+    private @Nullable String group;
+
+    @Option(
+            names = "--kafka-property",
+            paramLabel = "NAME=VALUE",
+            description = "A property of Kafka's admin client, such as security.protocol=SSL.")
+    private Map<String, String> properties = Map.of();
+
+    @Option(names = "--cancel", description = "End a move that has begun and was not switched.")
+    private boolean cancel;
+
+    boolean isCancel() {
+        return cancel;
+    }
+
+    ServedBy target() {
+        try {
+            return ServedBy.valueOf(String.valueOf(target).toUpperCase(Locale.ROOT));
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(ExitCode.USAGE, "say where to with --to kafka or --to postgres", e);
+        }
+    }
+
+    KafkaMove build(Postroom postroom) {
+        KafkaMove.Builder move = KafkaMove.builder(postroom)
+                .bootstrapServers(bootstrapServers == null ? "" : bootstrapServers)
+                .topics(topics)
+                .feed(feed == null ? "" : feed)
+                .group(group);
+        properties.forEach(move::property);
+        try {
+            return move.build();
+        } catch (IllegalArgumentException e) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    String.valueOf(e.getMessage())
+                            .replace("bootstrapServers is empty", "--bootstrap-servers is missing")
+                            .replace("name them with topics", "name each with --topic")
+                            .replace("feed is empty", "--feed is missing"),
+                    e);
+        }
+    }
+}
