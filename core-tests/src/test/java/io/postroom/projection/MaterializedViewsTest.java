@@ -3,8 +3,15 @@ package io.postroom.projection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.audit.Audit;
+import io.postroom.postgres.Database;
+import io.postroom.postgres.Schema;
 import io.postroom.subscription.Act;
+import io.postroom.testkit.ChildJvm;
+import io.postroom.testkit.CutProxy;
 import io.postroom.testkit.TestDatabase;
+import io.postroom.testkit.TestPostgres;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -15,6 +22,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -100,6 +110,72 @@ class MaterializedViewsTest {
             assertThat(refreshed).isEqualTo(2);
         } finally {
             nodes.shutdownNow();
+        }
+    }
+
+    /** It closes no connection: its session has the view until PostgreSQL ends it. */
+    @Test
+    void aNodeThatVanishesInARefreshDoesNotKeepTheViewForLong() throws Exception {
+        slow("1");
+        try (CutProxy proxy = CutProxy.to(TestPostgres.shared().port());
+                HikariDataSource pool = TestDatabase.pool(proxy.url(database.url()), 2)) {
+            MaterializedViews vanished = views(pool, Duration.ofSeconds(2), Duration.ofMinutes(1));
+            Thread node = new Thread(vanished::refreshDue);
+            node.setDaemon(true);
+            node.start();
+            await(() -> refreshing() == 1);
+            proxy.blackhole();
+            assertThat(views.refreshDue()).as("another is at it").isZero();
+            await(() -> views.refreshDue() == 1);
+            proxy.cut();
+        }
+        assertThat(views.list().get(0).failures()).isZero();
+    }
+
+    @Test
+    void aNodeThatIsKilledInARefreshKeepsNothing() throws Exception {
+        slow("2");
+        try (ChildJvm node = ChildJvm.start(ViewMain.class, List.of("-Xmx96m"), database.url())) {
+            await(() -> refreshing() == 1);
+            node.kill();
+        }
+        await(() -> views.refreshDue() == 1);
+    }
+
+    @Test
+    void aRefreshThatTakesTooLongIsEndedAndNoted() {
+        slow("60");
+        assertThat(views(database.dataSource(), Duration.ofSeconds(10), Duration.ofMillis(300))
+                        .refreshDue())
+                .isZero();
+        assertThat(views.list().get(0).error())
+                .isEqualTo("could not refresh materialized view public.slow: it was ended, a refresh may take PT0.3S;"
+                        + " let its query read less, or keep it as a read model");
+        assertThat(refreshing()).isZero();
+    }
+
+    private void slow(String seconds) {
+        database.execute(
+                "create materialized view slow as select 1 as n, pg_sleep(" + seconds + ")::text as slept with no data",
+                "create unique index on slow (n)");
+        views.keep("public.slow", Duration.ofHours(1));
+    }
+
+    private MaterializedViews views(DataSource dataSource, Duration idleMax, Duration refreshMax) {
+        Database far = new Database(dataSource, Schema.POSTROOM);
+        return new MaterializedViews(far, new Audit(far), idleMax, refreshMax);
+    }
+
+    private long refreshing() {
+        return database.queryLong("select count(*) from pg_stat_activity where datname = current_database()"
+                + " and state = 'active' and query like '%refresh_view%' and pid <> pg_backend_pid()");
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - deadline).as("still not").isNegative();
+            LockSupport.parkNanos(20_000_000);
         }
     }
 

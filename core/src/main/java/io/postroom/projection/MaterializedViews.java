@@ -3,6 +3,8 @@ package io.postroom.projection;
 import io.postroom.PostroomException;
 import io.postroom.audit.Audit;
 import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.SqlState;
 import io.postroom.retry.Spelling;
 import io.postroom.subscription.Act;
 import java.sql.Connection;
@@ -27,6 +29,15 @@ public final class MaterializedViews implements AutoCloseable {
     public static final Duration EVERY_MIN = Duration.ofSeconds(1);
     public static final Duration EVERY_MAX = Duration.ofDays(31);
 
+    /** How long a refresh may take; then it is ended, noted as failed, and tried again later. */
+    public static final Duration REFRESH_MAX = Duration.ofHours(6);
+
+    /** How long a process that refreshes may say nothing; then it is taken for gone. */
+    private static final Duration IDLE_MAX = Duration.ofSeconds(30);
+
+    /** PostgreSQL ends what takes too long; whoever hears nothing of that for so long gives up by itself. */
+    private static final Duration GRACE = Duration.ofMinutes(1);
+
     private static final Logger LOG = LoggerFactory.getLogger(MaterializedViews.class);
     private static final Pattern NAME = Pattern.compile("[^.\"\\p{Cntrl}]{1,63}\\.[^.\"\\p{Cntrl}]{1,63}");
     private static final Duration LOOK = Duration.ofSeconds(1);
@@ -37,11 +48,19 @@ public final class MaterializedViews implements AutoCloseable {
     private final Audit audit;
     private final ViewTable table;
     private @Nullable ScheduledExecutorService thread;
+    private final Duration idleMax;
+    private final Duration refreshMax;
     private boolean failing;
 
     public MaterializedViews(Database database, Audit audit) {
+        this(database, audit, IDLE_MAX, REFRESH_MAX);
+    }
+
+    MaterializedViews(Database database, Audit audit, Duration idleMax, Duration refreshMax) {
         this.database = database;
         this.audit = audit;
+        this.idleMax = idleMax;
+        this.refreshMax = refreshMax;
         this.table = new ViewTable(database.schema());
     }
 
@@ -146,9 +165,9 @@ public final class MaterializedViews implements AutoCloseable {
 
     private boolean refresh(String name) {
         try {
-            return database.transact(tx -> {
+            return database.transactWithin(refreshMax.plus(GRACE), tx -> {
                 // Another node is at it, or was a moment ago.
-                if (!table.lock(tx, name) || !table.isDue(tx, name)) {
+                if (!table.lock(tx, name, idleMax, refreshMax) || !table.isDue(tx, name)) {
                     return false;
                 }
                 table.refresh(tx, usable(tx, name, "refresh materialized view " + name));
@@ -156,7 +175,12 @@ public final class MaterializedViews implements AutoCloseable {
                 return true;
             });
         } catch (PostroomException e) {
-            String error = e.getMessage().substring(0, Math.min(e.getMessage().length(), ERROR_LENGTH_MAX));
+            String said =
+                    e instanceof DatabaseException failed && failed.sqlState().equals(SqlState.QUERY_CANCELED)
+                            ? "could not refresh materialized view " + name + ": it was ended, a refresh may take "
+                                    + refreshMax + "; let its query read less, or keep it as a read model"
+                            : e.getMessage();
+            String error = said.substring(0, Math.min(said.length(), ERROR_LENGTH_MAX));
             LOG.warn("{}; it is tried again later", error);
             database.run(tx -> table.failed(tx, name, error));
             return false;

@@ -67,8 +67,12 @@ final class ViewTable {
         return listDue.on(tx).set("limit", limit).list(row -> row.getString(1));
     }
 
-    boolean lock(Connection tx, String name) {
-        return lock.on(tx).set("name", name).one(row -> row.getBoolean(1));
+    boolean lock(Connection tx, String name, Duration idleMax, Duration refreshMax) {
+        return lock.on(tx)
+                .set("name", name)
+                .set("idle_millis", Long.toString(idleMax.toMillis()))
+                .set("refresh_millis", Long.toString(refreshMax.toMillis()))
+                .one(row -> row.getBoolean("locked"));
     }
 
     boolean isDue(Connection tx, String name) {
