@@ -12,11 +12,15 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class KeyedRouteTest {
     static TestDatabase database;
@@ -110,6 +114,47 @@ class KeyedRouteTest {
         }
         Reply reply = route.steps(request, steps -> Answer.of(200, "never"));
         assertThat(new String(reply.body(), StandardCharsets.UTF_8)).isEqualTo("1 three apples");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "65536, x,  200, ''",
+        "65537, x,  413, 'is 65537 characters, the limit is 65536'",
+        "3,     \\0, 400, 'the character U+0000'",
+        "3,     \\xff, 400, 'it is not UTF-8'"
+    })
+    void aRequestThatCannotBeKeptIsRefusedBeforeAnythingIsDone(int count, String piece, int status, String detail) {
+        byte[] each = piece.equals("\\0") ? new byte[1] : piece.equals("\\xff") ? new byte[] {-1} : new byte[] {'x'};
+        byte[] body = new byte[count];
+        Arrays.fill(body, each[0]);
+        String key = "keep-" + count + status + detail.length();
+        KeyedRoute route = route("keep").input(KeyedRequest::text).build();
+        Reply reply = route.steps(
+                new KeyedRequest("POST", "/x", "text/plain", List.of(key), "", body), steps -> Answer.of(200, ""));
+        assertThat(reply.status()).isEqualTo(status);
+        assertThat(new String(reply.body(), StandardCharsets.UTF_8)).contains(detail);
+        assertThat(database.queryLong("select count(*) from postroom.idempotency_key where key = '" + key + "'"))
+                .isEqualTo(status == 200 ? 1 : 0);
+    }
+
+    /** A function that reads a body may rely on what the route checks. */
+    @Test
+    void whatIsKeptIsTakenFromRequestsThatAreWellFormed() {
+        AtomicInteger asked = new AtomicInteger();
+        KeyedRoute route = route("parsed")
+                .input(request -> {
+                    asked.incrementAndGet();
+                    return request.text();
+                })
+                .build();
+        for (KeyedRequest bad : List.of(
+                new KeyedRequest("POST", "/x", "application/json", List.of("k"), "", new byte[] {'{'}),
+                new KeyedRequest("POST", "/x", "application/json", List.of(), "", new byte[] {'1'}),
+                new KeyedRequest("POST", "/x", "application/json", List.of("k", "k"), "", new byte[] {'1'}))) {
+            assertThat(route.steps(bad, steps -> Answer.of(200, "never")).status())
+                    .isEqualTo(400);
+        }
+        assertThat(asked).hasValue(0);
     }
 
     @Test

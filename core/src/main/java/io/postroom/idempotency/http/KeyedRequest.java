@@ -1,5 +1,8 @@
 package io.postroom.idempotency.http;
 
+import io.postroom.PostroomException;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -38,8 +41,18 @@ public record KeyedRequest(
         this(method, target, contentType, keyFields, tenant, body, "");
     }
 
-    /** The body as UTF-8. */
+    /** The body as UTF-8; a route answers 400 if it is none. */
     public String text() {
-        return new String(body, StandardCharsets.UTF_8);
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(body))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new PostroomException(
+                    "idempotency.body-not-unicode",
+                    "could not read the request's body: it is not UTF-8; send text in UTF-8",
+                    e);
+        }
     }
 }

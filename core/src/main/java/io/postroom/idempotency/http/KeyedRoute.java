@@ -113,7 +113,7 @@ public final class KeyedRoute {
         if (!required && request.keyFields().isEmpty()) {
             return unkeyed(command);
         }
-        return answered(request, null, ROLLED_BACK, keyed -> idempotency.once(keyed, policy, command));
+        return answered(request, any -> null, ROLLED_BACK, keyed -> idempotency.once(keyed, policy, command));
     }
 
     /**
@@ -121,8 +121,7 @@ public final class KeyedRoute {
      * are no steps: one is required here in any case. If what is to be answered cannot be stored, the steps stay done and the key runs.
      */
     public <E extends Exception> Reply steps(KeyedRequest request, Procedure<E> procedure) throws E {
-        return answered(
-                request, input.apply(request), STEPS_STAY, keyed -> idempotency.steps(keyed, policy, procedure));
+        return answered(request, input, STEPS_STAY, keyed -> idempotency.steps(keyed, policy, procedure));
     }
 
     /** Reads a body whole; nothing if it is larger than the route allows, then {@link #tooLarge} is the reply. */
@@ -160,9 +159,11 @@ public final class KeyedRoute {
     }
 
     private <E extends Exception> Reply answered(
-            KeyedRequest request, @Nullable String kept, String afterwards, Doing<E> doing) throws E {
+            KeyedRequest request, Function<KeyedRequest, @Nullable String> input, String afterwards, Doing<E> doing)
+            throws E {
         String key;
         byte[] hash;
+        String kept;
         try {
             Optional<String> read = KeyHeader.read(request.keyFields());
             if (read.isEmpty()) {
@@ -174,8 +175,13 @@ public final class KeyedRoute {
                     request.target(),
                     CanonicalHash.ofBody(request.contentType(), request.body()),
                     request.principal());
+            // After the checks: whoever parses a body here may rely on it.
+            kept = input.apply(request);
         } catch (PostroomException e) {
             return malformed(e);
+        }
+        if (kept != null && (kept.length() > Request.INPUT_LENGTH_MAX || kept.indexOf('\0') >= 0)) {
+            return unkeepable(kept);
         }
         Request keyed = new Request(new IdempotencyKey(request.tenant(), scope, key), hash, kept);
         return storable(afterwards, () -> reply(doing.with(keyed)));
@@ -253,6 +259,22 @@ public final class KeyedRoute {
                 400, body ? "Request body is not valid" : "Idempotency-Key is not valid", e.code(), e.getMessage()));
     }
 
+    /** What a completer must know of the request cannot be kept; without it nobody but the client could go on. */
+    private Reply unkeepable(String kept) {
+        return kept.length() > Request.INPUT_LENGTH_MAX
+                ? problem(new Problem(
+                        413,
+                        "Content is too large",
+                        "idempotency.request-too-large",
+                        "What must be kept of this request is " + kept.length() + " characters, the limit is "
+                                + Request.INPUT_LENGTH_MAX + "; send less."))
+                : problem(new Problem(
+                        400,
+                        "Request body is not valid",
+                        "idempotency.body-nul",
+                        "The body has the character U+0000, which cannot be kept; leave it out."));
+    }
+
     private Reply problem(Problem problem) {
         return problem(problem, Map.of());
     }
@@ -318,7 +340,8 @@ public final class KeyedRoute {
 
         /**
          * In steps: what is kept of a request until it is answered, for a completer to go on with, such as {@code KeyedRequest::text}; null or
-         * unset means nothing, then only its client can go on.
+         * unset means nothing, then only its client can go on. It sees requests whose key and body are well formed. What is longer than
+         * {@link Request#INPUT_LENGTH_MAX} is answered with 413: keep what is larger in a table of your own, and its id here.
          */
         public Builder input(Function<KeyedRequest, @Nullable String> input) {
             this.input = input;
