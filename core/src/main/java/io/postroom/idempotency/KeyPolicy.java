@@ -12,8 +12,8 @@ import java.util.List;
  * @param expiry how long an answer is kept; after that the key is as if it had never been there
  * @param failures which failures are given again
  * @param patience how long a request waits for another that runs with its key, without holding a connection
- * @param lease in steps: how long after a crash nobody goes on. It is renewed while the steps go on. In a command of one transaction: how
- *     long that may stand idle, at least {@link #IDLE_MIN}, before PostgreSQL ends it
+ * @param lease in steps: how long after a crash nobody goes on. It is renewed while the steps go on. In a command and in each step: how
+ *     long its transaction may stand idle, at least {@link #IDLE_MIN}, before PostgreSQL ends it
  * @param runtimeMax in steps: how long they may take in one go; after that the lease is not renewed, so that what hangs is not kept
  */
 public record KeyPolicy(Duration expiry, Failures failures, Duration patience, Duration lease, Duration runtimeMax) {
@@ -66,18 +66,12 @@ public record KeyPolicy(Duration expiry, Failures failures, Duration patience, D
         return new KeyPolicy(expiry, failures, patience, lease, runtimeMax);
     }
 
-    /** How long a transaction of ours may say nothing; then its process is taken for gone, and PostgreSQL ends it. */
+    /**
+     * How long a transaction of ours may say nothing; then its process is taken for gone, and PostgreSQL ends it. In a step too, however
+     * long its lease is renewed: whoever goes on would wait for the rows that it has locked.
+     */
     Duration idleMax() {
-        return atLeast(lease);
-    }
-
-    /** The same in a step, whose lease is renewed meanwhile. */
-    Duration stepIdleMax() {
-        return atLeast(runtimeMax);
-    }
-
-    private static Duration atLeast(Duration duration) {
-        return duration.compareTo(IDLE_MIN) < 0 ? IDLE_MIN : duration;
+        return lease.compareTo(IDLE_MIN) < 0 ? IDLE_MIN : lease;
     }
 
     private static void check(List<String> problems, String name, Duration value, Duration min, Duration max) {

@@ -34,8 +34,8 @@ final class Once {
         }
     }
 
-    private Outcome done(Connection tx, Request request, KeyPolicy policy, Command<?> command) {
-        Claim claim = table.claim(tx, request, policy.idleMax());
+    private Outcome done(Connection tx, Request request, KeyPolicy policy, Command<?> command) throws SQLException {
+        Claim claim = database.promptly(tx, () -> table.claim(tx, request, policy.idleMax()));
         if (!claim.isFree()) {
             return claim.known();
         }
@@ -43,6 +43,7 @@ final class Once {
         if (answer.isFailure()) {
             throw new Undone(answer);
         }
+        database.answerPromptly(tx);
         return stored(tx, request, policy.expiry(), claim, answer);
     }
 
@@ -61,7 +62,7 @@ final class Once {
      */
     private Outcome storeFailure(Request request, KeyPolicy policy, Answer answer) {
         try {
-            return database.transact(tx -> {
+            return database.transactPromptly(tx -> {
                 Claim claim = table.claim(tx, request, policy.idleMax());
                 return claim.isFree() ? stored(tx, request, policy.expiry(), claim, answer) : claim.known();
             });
@@ -80,7 +81,7 @@ final class Once {
                 || failure.sqlState().equals(SqlState.SERIALIZATION_FAILURE);
         if (undecided) {
             try {
-                Claim claim = database.transact(tx -> table.claim(tx, request, policy.idleMax()));
+                Claim claim = database.transactPromptly(tx -> table.claim(tx, request, policy.idleMax()));
                 if (!claim.isFree()) {
                     return claim.known();
                 }

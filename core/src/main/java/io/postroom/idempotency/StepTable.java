@@ -55,8 +55,11 @@ final class StepTable {
                 == 1;
     }
 
-    void limitIdle(Connection tx, Duration idleMax) {
-        limitIdle.on(tx).set("idle_millis", Long.toString(idleMax.toMillis())).one(row -> row.getString(1));
+    String limitIdle(Connection tx, Duration idleMax) {
+        return limitIdle
+                .on(tx)
+                .set("idle_millis", Long.toString(idleMax.toMillis()))
+                .one(row -> row.getString(1));
     }
 
     boolean advance(Connection tx, Held held, int reached, String step, String recovery, KeyPolicy policy) {

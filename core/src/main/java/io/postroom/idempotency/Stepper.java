@@ -69,7 +69,7 @@ final class Stepper {
     private Entry enter(Request request, KeyPolicy policy, boolean mayBegin) {
         for (int tries = 1; ; tries++) {
             try {
-                return database.transact(tx -> enter(tx, request, policy, mayBegin));
+                return database.transactPromptly(tx -> enter(tx, request, policy, mayBegin));
             } catch (DatabaseException e) {
                 boolean conflict = e.sqlState().equals(SqlState.UNIQUE_VIOLATION)
                         || e.sqlState().equals(SqlState.SERIALIZATION_FAILURE);
@@ -117,7 +117,7 @@ final class Stepper {
         if (database.run(tx -> table.finish(tx, steps.held(), steps.done(), answer, policy))) {
             return new Outcome.Executed(answer, true);
         }
-        Claim now = database.transact(tx -> keys.claim(tx, request, policy.idleMax()));
+        Claim now = database.transactPromptly(tx -> keys.claim(tx, request, policy.idleMax()));
         return now.isFree() ? Claim.running() : now.known();
     }
 
@@ -127,7 +127,7 @@ final class Stepper {
      */
     private void leave(Steps steps, @Nullable Exception reason) {
         try {
-            database.transact(tx -> {
+            database.transactPromptly(tx -> {
                 table.giveUp(tx, steps.held());
                 return true;
             });

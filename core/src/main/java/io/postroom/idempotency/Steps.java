@@ -97,10 +97,15 @@ public final class Steps {
             return before.value();
         }
         if (done() == STEPS_MAX) {
-            throw refused("steps-too-many", name, STEPS_MAX + " steps are done, which is the limit");
+            throw refused(
+                    "steps-too-many",
+                    name,
+                    STEPS_MAX + " steps are done, which is the limit; do more in each, or begin another request for the"
+                            + " rest");
         }
         Recovery after = transact(name, tx -> {
             Recovery noted = noted(name, carried(() -> work.run(tx)));
+            database.answerPromptly(tx);
             require(table.advance(tx, held, done(), name, noted.write(), policy), name);
             return noted;
         });
@@ -114,9 +119,16 @@ public final class Steps {
      * back.
      */
     public <E extends Exception> Answer answer(Command<E> command) throws E {
+        if (answer != null) {
+            throw refused("steps-over", "answer", "it is stored already; answer once");
+        }
         if (next < done()) {
             throw refused(
-                    "steps-changed", "answer", "there were " + done() + " steps when they were done, now " + next);
+                    "steps-changed",
+                    "answer",
+                    "there were " + done() + " steps when they were done, now " + next
+                            + "; let the procedure take the same steps in the same order, or release the key with"
+                            + " --forget");
         }
         try {
             Answer given = this.<Answer, E>transact("answer", tx -> {
@@ -124,6 +136,7 @@ public final class Steps {
                 if (found.isFailure()) {
                     throw new Failed(found);
                 }
+                database.answerPromptly(tx);
                 require(table.finish(tx, held, done(), found, policy), "answer");
                 return found;
             });
@@ -140,7 +153,7 @@ public final class Steps {
         }
         try {
             return database.transact(tx -> {
-                table.limitIdle(tx, policy.stepIdleMax());
+                database.promptly(tx, () -> table.limitIdle(tx, policy.idleMax()));
                 return work.run(tx);
             });
         } catch (Carried e) {

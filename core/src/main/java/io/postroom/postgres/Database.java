@@ -81,6 +81,23 @@ public final class Database {
         }
     }
 
+    /** Something that a statement answers. */
+    @FunctionalInterface
+    public interface Question<T> {
+        T ask() throws SQLException;
+    }
+
+    /** Asks in a transaction what is answered as soon as a single statement must be; what follows may take as long as before. */
+    public <T> T promptly(Connection tx, Question<T> question) throws SQLException {
+        int before = tx.getNetworkTimeout();
+        answerPromptly(tx);
+        T answer = question.ask();
+        if (tx.getNetworkTimeout() != before) {
+            tx.setNetworkTimeout(Runnable::run, before);
+        }
+        return answer;
+    }
+
     private <T> T transact(Duration within, Work<T> work) {
         return with(false, within, tx -> {
             try {
