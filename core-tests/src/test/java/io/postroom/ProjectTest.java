@@ -26,7 +26,7 @@ class ProjectTest {
             List.of("postgres"),
             List.of("tenant", "audit"),
             List.of("deadletter", "inbox", "idempotency", "externalcall", "outbox", "lock", "schedule"),
-            List.of("journal"),
+            List.of("journal", "job"),
             List.of("delivery"),
             List.of("subscription"),
             List.of("relay"),

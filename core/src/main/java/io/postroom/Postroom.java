@@ -8,6 +8,7 @@ import io.postroom.externalcall.ExternalCalls;
 import io.postroom.idempotency.Idempotency;
 import io.postroom.idempotency.IdempotencyKeys;
 import io.postroom.inbox.Inbox;
+import io.postroom.job.Jobs;
 import io.postroom.journal.Journal;
 import io.postroom.lock.Locks;
 import io.postroom.maintenance.Maintenance;
@@ -41,6 +42,7 @@ public final class Postroom {
     private final Outbox outbox;
     private final Idempotency idempotency;
     private final Locks locks;
+    private final Jobs jobs;
 
     private Postroom(Builder builder) {
         this.database = new Database(builder.dataSource, builder.schema, builder.answerWithin);
@@ -49,6 +51,7 @@ public final class Postroom {
         this.outbox = new Outbox(builder.schema, telemetry, journal::nudge);
         this.idempotency = new Idempotency(database, telemetry);
         this.locks = new Locks(database);
+        this.jobs = new Jobs(database, telemetry);
     }
 
     /** Postroom in the schema {@code postroom} of a database. */
@@ -98,6 +101,11 @@ public final class Postroom {
     /** Moves of subscriptions between relays and a broker. */
     public Moves moves() {
         return new Moves(database, subscriptions(), audit());
+    }
+
+    /** Enqueues jobs inside the caller's transactions, and begins workers that do them. */
+    public Jobs jobs() {
+        return jobs;
     }
 
     /** What was given up on, and what to do about it. */

@@ -50,6 +50,9 @@ class GrantsTest {
             idempotency_key    siud   -      s      sd     -
             inbox              -      s      s      s      s
             inbox_consumer     -      siu    s      s      siu
+            job                si     siud   s      siud   -
+            job_attempt        -      si     s      si     -
+            job_done           -      si     s      si     -
             journal            -      s      s      s      -
             lane               -      siud   s      siud   -
             lease              siu    siu    s      s      siu
@@ -66,6 +69,7 @@ class GrantsTest {
             subscription       -      siu    s      siud   -
             subscription_move  -      s      s      siu    -
             tick               -      s      s      s      -
+            worker             -      siud   s      s      -
             every partition    -      -      -      -      -
             every sequence     -      -      -      -      -
             accept             -      x      -      -      x
@@ -81,6 +85,7 @@ class GrantsTest {
             inbox_day          -      -      -      -      -
             is_key             x      -      -      x      -
             is_key_state       x      -      -      x      -
+            job_history        -      x      -      x      -
             json_repeats_key   x      -      -      -      -
             keep_partitions    -      x      -      x      -
             kept_after         -      x      x      x      -

@@ -57,7 +57,12 @@ class PartitionTest {
         assertThat(partitionsOf("journal")).isEqualTo(days("journal", -1, 7));
         assertThat(keep(20))
                 .containsExactlyElementsOf(joined(List.of(
-                        days("attempt", 8, 20), days("inbox", 8, 20), days("journal", 8, 20), days("outbox", 8, 20))));
+                        days("attempt", 8, 20),
+                        days("inbox", 8, 20),
+                        days("job_attempt", 8, 20),
+                        days("job_done", 8, 20),
+                        days("journal", 8, 20),
+                        days("outbox", 8, 20))));
         assertThat(keep(20)).isEmpty();
         assertThat(keep(3)).isEmpty();
     }
@@ -78,7 +83,7 @@ class PartitionTest {
             for (Future<List<String>> each : threads.invokeAll(four)) {
                 made.addAll(each.get());
             }
-            assertThat(made).doesNotHaveDuplicates().hasSize(72);
+            assertThat(made).doesNotHaveDuplicates().hasSize(108);
         } finally {
             threads.shutdownNow();
         }
@@ -121,8 +126,12 @@ class PartitionTest {
                     }
                 }
                 assertThat(made)
-                        .isEqualTo(
-                                joined(List.of(days("attempt", 8, 20), days("inbox", 8, 20), days("journal", 8, 20))));
+                        .isEqualTo(joined(List.of(
+                                days("attempt", 8, 20),
+                                days("inbox", 8, 20),
+                                days("job_attempt", 8, 20),
+                                days("job_done", 8, 20),
+                                days("journal", 8, 20))));
                 SQLWarning warning = statement.getWarnings();
                 assertThat(warning.getMessage())
                         .contains("outbox_" + DAY.format(today.plusDays(8)))
@@ -160,7 +169,12 @@ class PartitionTest {
         // Today's stays with the default partition, which has its messages; the other days get their own.
         assertThat(keep(14))
                 .containsExactlyElementsOf(joined(List.of(
-                        days("attempt", 8, 14), days("inbox", 8, 14), days("journal", 8, 14), days("outbox", 1, 14))));
+                        days("attempt", 8, 14),
+                        days("inbox", 8, 14),
+                        days("job_attempt", 8, 14),
+                        days("job_done", 8, 14),
+                        days("journal", 8, 14),
+                        days("outbox", 1, 14))));
         publish("still today");
         assertThat(database.queryLong("select count(*) from postroom.outbox_default"))
                 .isEqualTo(3);

@@ -10,7 +10,7 @@ with stored as (
     union all
     select event_type, event_version, 0, count(*), min((buried_at at time zone 'utc')::date), max((buried_at at time zone 'utc')::date)
     from /*schema*/dead_letter
-    where resolution is null
+    where resolution is null and source <> 'job'
     group by event_type, event_version
 )
 select event_type, event_version, sum(messages)::bigint as messages, sum(dead_letters)::bigint as dead_letters,

@@ -1,8 +1,8 @@
 -- Least privilege for schema /*name*/. Run as a superuser, or as the role that migrated if it may create roles. Running it again
 -- changes nothing; do so after each migration.
 -- owner     owns everything, logs in nowhere; migrations run as a role that may become it
--- writer    the application: publishes, keeps idempotency keys and external calls, and can read nothing else
--- relay     stamps, reads and settles; keeps partitions ahead through a function that has the owner's rights
+-- writer    the application: publishes, enqueues, keeps idempotency keys and external calls, and can read nothing else
+-- relay     stamps, reads and settles; claims and ends jobs; keeps partitions ahead through a function that has the owner's rights
 -- reader    looks at everything, changes nothing
 -- operator  a reader who may also change subscriptions, lanes and deliveries, and redrive or discard dead letters; every act is audited
 -- consumer  reads messages by position, stores its offset, accepts messages in the inbox; a login of it has tables of its own
@@ -60,11 +60,13 @@ grant execute on function /*schema*/time_ordered_id() to "/*writer*/";
 grant execute on function /*schema*/json_repeats_key(json) to "/*writer*/";
 grant select, insert, update, delete on /*schema*/idempotency_key to "/*writer*/";
 grant execute on function /*schema*/claim_key(text, text, text, bytea) to "/*writer*/";
+grant insert (kind, queue, priority, tenant_id, payload, headers, run_at, waits, retry, attempts_max, deadline), select (id)
+    on /*schema*/job to "/*writer*/";
 
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
     /*schema*/dead_letter, /*schema*/redrive, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset, /*schema*/message,
-    /*schema*/redriven_letter, /*schema*/subscription_move
+    /*schema*/redriven_letter, /*schema*/subscription_move, /*schema*/job, /*schema*/job_done, /*schema*/job_attempt, /*schema*/worker
     to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
@@ -78,6 +80,8 @@ grant insert on /*schema*/attempt, /*schema*/audit to "/*relay*/";
 grant insert, update on /*schema*/dead_letter to "/*relay*/";
 grant update on /*schema*/redrive to "/*relay*/";
 grant insert, update, delete on /*schema*/redriven_letter to "/*relay*/";
+grant insert, update, delete on /*schema*/job, /*schema*/worker to "/*relay*/";
+grant insert on /*schema*/job_done, /*schema*/job_attempt to "/*relay*/";
 
 grant insert, update, delete on /*schema*/subscription to "/*operator*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/delivery to "/*operator*/";
@@ -87,6 +91,8 @@ grant insert, update on /*schema*/redrive to "/*operator*/";
 grant insert on /*schema*/redriven_letter to "/*operator*/";
 grant insert, update on /*schema*/subscription_move to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
+grant insert, update, delete on /*schema*/job to "/*operator*/";
+grant insert on /*schema*/job_done, /*schema*/job_attempt to "/*operator*/";
 -- Neither answers, their headers included, nor what steps left for later.
 grant select (tenant_id, scope, key, request_hash, state, status_code, created_at, completed_at, expires_at,
               leased_until, fence, recovery_point, step)
@@ -102,7 +108,7 @@ grant select, insert, update on /*schema*/external_call to "/*writer*/", "/*rela
 grant select on /*schema*/external_call to "/*reader*/";
 grant select, update on /*schema*/external_call to "/*operator*/";
 grant insert on /*schema*/audit to "/*writer*/";
-grant execute on function /*schema*/attempt_history(text, bigint) to "/*relay*/", "/*operator*/";
+grant execute on function /*schema*/attempt_history(text, bigint), /*schema*/job_history(bigint) to "/*relay*/", "/*operator*/";
 grant execute on function /*schema*/has_strays(), /*schema*/kept_after() to "/*relay*/", "/*reader*/", "/*operator*/";
 
 -- Read models. A relay that serves them makes schemas, which its login owns; whoever swaps or retires generations must be a member of

@@ -9,4 +9,4 @@ union
 select position
 from /*schema*/dead_letter
 where owner = :subscription and position > greatest(:position::bigint, :resume_at::bigint) and position < 4611686018427387904
-  and key_hash % :lanes = :lane
+  and source <> 'job' and key_hash % :lanes = :lane

@@ -63,6 +63,24 @@ public interface Telemetry {
      */
     default void requested(String scope, String outcome) {}
 
+    /** Jobs were inserted into a transaction that may still roll back. */
+    default void enqueued(String queue, int jobs) {}
+
+    /** A worker has claimed jobs. */
+    default void claimed(String queue, int jobs) {}
+
+    /**
+     * A claim of a job is over; {@code outcome} is one of a few words: done, failed, timed_out, snoozed, unavailable, interrupted,
+     * handed_back, buried, cancelled.
+     */
+    default void jobRan(String queue, String kind, String outcome, Duration took) {}
+
+    /** The end of a job came too late: it was taken away from its worker. Nothing was changed. */
+    default void staleJob(String queue, String kind) {}
+
+    /** Jobs were taken away from workers that died or hang. */
+    default void reaped(int jobs) {}
+
     /** Whether messages lie in the outbox's default partition, because nobody made their day's own in time. */
     default void strays(boolean present) {}
 

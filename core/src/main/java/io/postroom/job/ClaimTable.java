@@ -1,0 +1,94 @@
+package io.postroom.job;
+
+import io.postroom.postgres.Call;
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.UUID;
+
+/** The jobs as a claimer sees them: one method per statement, no decisions. */
+final class ClaimTable {
+    /** How long a claimed job may wait in its worker before its deadline counts against it. */
+    static final Duration SLACK = Duration.ofMinutes(1);
+
+    private final Sql claim;
+    private final Sql claimOnward;
+    private final Sql promote;
+    private final UUID worker;
+    private final String[] kinds;
+    private final Integer[] attemptsMax;
+    private final Long[] deadlines;
+
+    ClaimTable(Schema schema, UUID worker, Collection<Kind> handled) {
+        claim = schema.sql(ClaimTable.class, "claim.sql");
+        claimOnward = schema.sql(ClaimTable.class, "claim_onward.sql");
+        promote = schema.sql(ClaimTable.class, "promote.sql");
+        this.worker = worker;
+        kinds = handled.stream().map(Kind::name).toArray(String[]::new);
+        attemptsMax = handled.stream().map(kind -> kind.retry().attemptsMax()).toArray(Integer[]::new);
+        deadlines = handled.stream().map(kind -> kind.deadline().toMillis()).toArray(Long[]::new);
+    }
+
+    /** In the order in which they are to be run. */
+    List<ClaimedJob> claim(Connection tx, String queue, int limit) {
+        return claimed(claim.on(tx), queue, limit);
+    }
+
+    /** The same, beyond the turns given for each priority. */
+    List<ClaimedJob> claimOnward(Connection tx, String queue, SortedMap<Integer, Long> turns, int limit) {
+        Call call = claimOnward
+                .on(tx)
+                .set("priorities", turns.keySet().toArray(Integer[]::new))
+                .set("turns", turns.values().stream().mapToLong(Long::longValue).toArray());
+        return claimed(call, queue, limit);
+    }
+
+    int promote(Connection tx, int limit) {
+        return promote.on(tx).set("limit", limit).update();
+    }
+
+    private List<ClaimedJob> claimed(Call call, String queue, int limit) {
+        return call
+                .set("queue", queue)
+                .set("limit", limit)
+                .set("worker", worker)
+                .set("kinds", kinds)
+                .set("attempts_max", attemptsMax)
+                .set("deadlines", deadlines)
+                .set("slack", SLACK)
+                .list(row -> job(queue, row))
+                .stream()
+                .sorted(Comparator.comparingInt(ClaimedJob::priority).thenComparingLong(ClaimedJob::turn))
+                .toList();
+    }
+
+    private static ClaimedJob job(String queue, ResultSet row) throws SQLException {
+        int attemptsMax = row.getInt(10);
+        Integer attemptsMaxOrNull = row.wasNull() ? null : attemptsMax;
+        long deadlineMillis = row.getLong(11);
+        Duration deadlineOrNull = row.wasNull() ? null : Duration.ofMillis(deadlineMillis);
+        return new ClaimedJob(
+                row.getLong(1),
+                row.getLong(12),
+                queue,
+                row.getString(2),
+                row.getInt(3),
+                row.getLong(4),
+                row.getString(5),
+                row.getString(6),
+                row.getString(7),
+                row.getInt(8),
+                row.getBoolean(13),
+                row.getString(9),
+                attemptsMaxOrNull,
+                deadlineOrNull,
+                System.nanoTime());
+    }
+}

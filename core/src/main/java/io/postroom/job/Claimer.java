@@ -1,0 +1,189 @@
+package io.postroom.job;
+
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.retry.Backoff;
+import io.postroom.telemetry.Telemetry;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Claims jobs for all crews of a process, on one thread and one connection: often while there are some, seldom while there are none, at
+ * once when nudged or when a crew has room for more.
+ */
+final class Claimer {
+    private static final Logger LOG = LoggerFactory.getLogger(Claimer.class);
+
+    /** How many jobs one statement claims. */
+    private static final int CLAIM_MAX = 1_000;
+
+    /** How many jobs whose time has come are let go with one statement. */
+    private static final int PROMOTE_MAX = 1_000;
+
+    private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
+    private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(20), Duration.ofSeconds(1));
+
+    private final Line line;
+    private final ClaimTable table;
+    private final Map<Crew, Front> crews = new LinkedHashMap<>();
+    private final Held held;
+    private final WorkerSettings settings;
+    private final BooleanSupplier trusted;
+    private final Telemetry telemetry;
+    private final Pace promotions = new Pace(Duration.ofMillis(20), Duration.ofSeconds(1));
+    private final Signal signal = new Signal();
+    private volatile boolean stopped;
+    private volatile boolean expected;
+    private volatile boolean more;
+    private @Nullable Thread thread;
+    private boolean failing;
+
+    Claimer(
+            Database database,
+            ClaimTable table,
+            Held held,
+            WorkerSettings settings,
+            BooleanSupplier trusted,
+            Telemetry telemetry) {
+        this.line = new Line(database, ANSWER_WITHIN);
+        this.table = table;
+        this.held = held;
+        this.settings = settings;
+        this.trusted = trusted;
+        this.telemetry = telemetry;
+    }
+
+    /** What one round found. */
+    private enum Found {
+        NOTHING,
+        SOME,
+        /** As many as were asked for: there may be more. */
+        MORE
+    }
+
+    void add(Crew crew) {
+        crews.put(crew, new Front(crew.queue(), table));
+    }
+
+    void start() {
+        thread = Threads.start("postroom-claim-" + settings.name(), this::run);
+    }
+
+    /** Something was inserted and will soon be committed: look often for a while. */
+    void expect() {
+        if (!expected) {
+            expected = true;
+            signal.raise();
+        }
+    }
+
+    /** A crew has room: claim at once if there was more than it could take. */
+    void hungry() {
+        if (more) {
+            signal.raise();
+        }
+    }
+
+    /** Claims nothing more; returns when the last claim was given to its crew. */
+    void stop(Duration patience) {
+        stopped = true;
+        signal.raise();
+        Threads.join(thread, patience);
+    }
+
+    /** Ends when stopped; trouble with the database makes it wait, not end. */
+    private void run() {
+        long min = settings.pollMin().toNanos();
+        long max = settings.pollMax().toNanos();
+        long wait = min;
+        int failures = 0;
+        try (line) {
+            while (!stopped) {
+                try {
+                    boolean wasExpected = expected;
+                    expected = false;
+                    Found found = round();
+                    // Grows by an eighth for each look in vain: a short lull costs no latency, a long one costs little.
+                    wait = found == Found.MORE
+                            ? 0
+                            : found == Found.SOME || wasExpected
+                                    ? min
+                                    : Math.min(Math.max(wait, min) + wait / 8 + 1, max);
+                    failures = 0;
+                    recovered();
+                } catch (RuntimeException e) {
+                    line.close();
+                    wait = BACKOFF.after(++failures).toNanos();
+                    failed(e);
+                }
+                signal.await(wait);
+            }
+        } catch (InterruptedException e) {
+            LOG.warn("worker {} was interrupted and claims nothing more", settings.name());
+        }
+    }
+
+    private Found round() {
+        Connection tx = line.connection();
+        boolean promoted = promote(tx);
+        if (!trusted.getAsBoolean()) {
+            return Found.NOTHING;
+        }
+        Found found = promoted ? Found.SOME : Found.NOTHING;
+        boolean full = false;
+        for (Map.Entry<Crew, Front> entry : crews.entrySet()) {
+            Crew crew = entry.getKey();
+            int wanted = Math.min(crew.wanted(), CLAIM_MAX);
+            if (wanted == 0) {
+                continue;
+            }
+            List<ClaimedJob> jobs = entry.getValue().claim(tx, wanted);
+            jobs.forEach(held::add);
+            crew.give(jobs);
+            if (!jobs.isEmpty()) {
+                telemetry.claimed(crew.queue(), jobs.size());
+                found = Found.SOME;
+                full |= jobs.size() == wanted;
+            }
+        }
+        more = full;
+        return full && crews.keySet().stream().anyMatch(crew -> crew.wanted() > 0) ? Found.MORE : found;
+    }
+
+    private boolean promote(Connection tx) {
+        long began = System.nanoTime();
+        if (!promotions.isDue(began)) {
+            return false;
+        }
+        int promoted = table.promote(tx, PROMOTE_MAX);
+        if (promoted < PROMOTE_MAX) {
+            promotions.done(began, System.nanoTime());
+        }
+        return promoted > 0;
+    }
+
+    private void failed(RuntimeException e) {
+        if (!failing) {
+            failing = true;
+            LOG.warn(
+                    "worker {} stopped claiming: {}",
+                    settings.name(),
+                    e.getMessage(),
+                    e instanceof DatabaseException ? null : e);
+        }
+    }
+
+    private void recovered() {
+        if (failing) {
+            failing = false;
+            LOG.info("worker {} claims again", settings.name());
+        }
+    }
+}

@@ -1,0 +1,218 @@
+package io.postroom.job;
+
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.SqlState;
+import io.postroom.retry.Backoff;
+import io.postroom.telemetry.Telemetry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes what became of claims, on one thread: whatever has gathered while the last batch was written goes with the next.
+ *
+ * <p>Without a database it waits and tries again; handlers go on until too much waits to be written, then their threads wait too.
+ */
+final class Completer {
+    private static final Logger LOG = LoggerFactory.getLogger(Completer.class);
+
+    /** How much may wait to be written. */
+    private static final int PENDING_MAX = 20_000;
+
+    /** How many jobs that are done end with one statement. */
+    private static final int BATCH_MAX = 1_000;
+
+    private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
+    private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(20), Duration.ofSeconds(1));
+
+    private final Database database;
+    private final Line line;
+    private final Settler settler;
+    private final Held held;
+    private final Telemetry telemetry;
+    private final String name;
+    private final BlockingQueue<Ended> pending = new LinkedBlockingQueue<>(PENDING_MAX);
+    private final Signal stop = new Signal();
+    private volatile boolean stopped;
+    private volatile long stopUntilNanos;
+    private @Nullable Thread thread;
+
+    Completer(Database database, Settler settler, Held held, Telemetry telemetry, String name) {
+        this.database = database;
+        this.line = new Line(database, ANSWER_WITHIN);
+        this.settler = settler;
+        this.held = held;
+        this.telemetry = telemetry;
+        this.name = name;
+    }
+
+    /** Writes a batch; returns the ids of those that were still ours. */
+    @FunctionalInterface
+    private interface Writing {
+        Set<Long> write(List<Ended> batch);
+    }
+
+    void start() {
+        thread = Threads.start("postroom-complete-" + name, this::run);
+    }
+
+    /** Takes a verdict; waits while too much is to be written. Deaf to interrupts: those are meant for handlers. */
+    void submit(Ended ended) {
+        boolean interrupted = false;
+        while (true) {
+            try {
+                pending.put(ended);
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Writes what is there, and ends; what cannot be written within the grace is left to whoever takes the jobs away. */
+    void stop(Duration grace) {
+        stopUntilNanos = System.nanoTime() + grace.toNanos();
+        stopped = true;
+        stop.raise();
+        Threads.join(thread, grace.plusSeconds(1));
+    }
+
+    /** Ends when stopped and nothing is left to write. */
+    private void run() {
+        List<Ended> batch = new ArrayList<>();
+        try (line) {
+            while (!stopped || !pending.isEmpty()) {
+                Ended first = pending.poll(50, TimeUnit.MILLISECONDS);
+                if (first != null) {
+                    batch.add(first);
+                    pending.drainTo(batch, BATCH_MAX - 1);
+                    write(batch);
+                    batch.clear();
+                }
+            }
+        } catch (InterruptedException e) {
+            LOG.warn("worker {} was interrupted with {} claims unwritten; they are taken away", name, pending.size());
+        }
+    }
+
+    private void write(List<Ended> batch) throws InterruptedException {
+        List<Ended> plain = new ArrayList<>();
+        List<Ended> others = new ArrayList<>();
+        for (Ended each : batch) {
+            if (each.verdict() instanceof Verdict.Committed) {
+                report(each);
+            } else {
+                (each.isPlain() ? plain : others).add(each);
+            }
+        }
+        if (!plain.isEmpty()) {
+            insist(plain, jobs -> settler.complete(line.connection(), jobs));
+        }
+        for (int from = 0; from < others.size(); from += Settler.BATCH_MAX) {
+            insist(
+                    others.subList(from, Math.min(others.size(), from + Settler.BATCH_MAX)),
+                    jobs -> database.transactPromptly(tx -> settler.settle(tx, jobs)));
+        }
+    }
+
+    /** Tries again as long as the database is not there; what it refuses is cut down to the job at fault. */
+    private void insist(List<Ended> batch, Writing writing) throws InterruptedException {
+        int failures = 0;
+        while (true) {
+            try {
+                conclude(batch, writing.write(batch), failures > 0);
+                if (failures > 0) {
+                    LOG.info("worker {} writes what became of its jobs again", name);
+                }
+                return;
+            } catch (DatabaseException e) {
+                line.close();
+                if (!e.isUnreachable() && !SqlState.isDisturbed(e.sqlState())) {
+                    refused(batch, writing, e);
+                    return;
+                }
+                if (failures++ == 0) {
+                    LOG.warn("worker {} cannot write what became of {} jobs: {}", name, batch.size(), e.getMessage());
+                }
+                if (stopped && stopUntilNanos - System.nanoTime() < 0) {
+                    LOG.warn("worker {} gives up on {} claims; they are taken away from it", name, batch.size());
+                    return;
+                }
+                stop.await(BACKOFF.after(failures).toNanos());
+            }
+        }
+    }
+
+    private void refused(List<Ended> batch, Writing writing, DatabaseException e) throws InterruptedException {
+        if (batch.size() == 1) {
+            LOG.error(
+                    "could not write what became of {}: {}; it is taken away when its deadline is over",
+                    batch.get(0).job(),
+                    e.getMessage());
+            return;
+        }
+        int half = batch.size() / 2;
+        insist(batch.subList(0, half), writing);
+        insist(batch.subList(half, batch.size()), writing);
+    }
+
+    private void conclude(List<Ended> batch, Set<Long> mine, boolean again) {
+        List<Ended> stale = new ArrayList<>();
+        for (Ended each : batch) {
+            if (mine.contains(each.job().id())) {
+                report(each);
+            } else {
+                held.remove(each.job());
+                stale.add(each);
+            }
+        }
+        if (stale.isEmpty()) {
+            return;
+        }
+        ClaimedJob first = stale.get(0).job();
+        if (again) {
+            LOG.info(
+                    "{} jobs, first {}, are not worker {}'s any more: their end was written though the answer was lost, or they"
+                            + " were taken away",
+                    stale.size(),
+                    first,
+                    name);
+        } else {
+            LOG.warn(
+                    "could not end {} jobs of worker {}, first {}: fence {} is stale, they were taken away; what it did changes"
+                            + " nothing of them",
+                    stale.size(),
+                    name,
+                    first,
+                    first.fence());
+            stale.forEach(
+                    each -> telemetry.staleJob(each.job().queue(), each.job().kind()));
+        }
+    }
+
+    private void report(Ended ended) {
+        held.remove(ended.job());
+        telemetry.jobRan(
+                ended.job().queue(), ended.job().kind(), word(ended.verdict()), Duration.ofNanos(ended.tookNanos()));
+    }
+
+    private static String word(Verdict verdict) {
+        if (verdict instanceof Verdict.Again again) {
+            return again.note() == null ? "handed_back" : again.note().outcome();
+        }
+        return verdict instanceof Verdict.GiveUp
+                ? "buried"
+                : verdict instanceof Verdict.Cancelled ? "cancelled" : "done";
+    }
+}

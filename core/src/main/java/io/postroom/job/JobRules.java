@@ -1,0 +1,147 @@
+package io.postroom.job;
+
+import io.postroom.PostroomException;
+import io.postroom.message.InvalidMessageException;
+import io.postroom.message.Message;
+import io.postroom.message.MessageRules;
+import io.postroom.retry.RetryPolicy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limits of a job, checked before any SQL runs. Payload, headers and tenant have those of a message.
+ *
+ * <p>The SQL function {@code enqueue} has the same rules and the same codes; one table of bad inputs tests both.
+ */
+public final class JobRules {
+    public static final int KIND_LENGTH_MAX = 200;
+    public static final int QUEUE_LENGTH_MAX = 100;
+    public static final int PRIORITY_MAX = 999;
+    public static final Duration RUN_AFTER_MAX = Duration.ofDays(3_660);
+    public static final Duration DEADLINE_MIN = Duration.ofMillis(1);
+    public static final Duration DEADLINE_MAX = Duration.ofDays(7);
+    public static final int RESULT_BYTES_MAX = 65_536;
+
+    private static final Pattern KIND = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.:/-]*");
+    private static final Pattern QUEUE = Pattern.compile("[a-z][a-z0-9_.-]{0,99}");
+    private static final int SHOWN_MAX = 60;
+
+    private JobRules() {}
+
+    /** Throws an {@link InvalidJobException} that names the value, the limit and what to do. */
+    static void check(Job job) {
+        checkThat(
+                isKind(job.kind()),
+                job,
+                "kind-invalid",
+                () -> "kind is " + quote(job.kind())
+                        + ", it must be 1 to 200 letters, digits or _ . : / -, beginning with a letter or digit");
+        checkThat(
+                isQueue(job.queue()),
+                job,
+                "queue-invalid",
+                () -> "queue is " + quote(job.queue())
+                        + ", it must be a lower-case letter and up to 99 letters, digits or _ . -");
+        checkThat(
+                job.priority() >= 0 && job.priority() <= PRIORITY_MAX,
+                job,
+                "priority-invalid",
+                () -> "priority is " + job.priority() + ", the range is 0 to " + PRIORITY_MAX);
+        checkTimes(job);
+        checkRetry(job);
+        checkMessage(job);
+    }
+
+    static boolean isKind(String kind) {
+        return kind.length() <= KIND_LENGTH_MAX && KIND.matcher(kind).matches();
+    }
+
+    static boolean isQueue(String queue) {
+        return QUEUE.matcher(queue).matches();
+    }
+
+    private static void checkTimes(Job job) {
+        Duration after = job.runAfter();
+        checkThat(
+                after == null || job.runAt() == null,
+                job,
+                "run-at-invalid",
+                () -> "it has both a time and a wait; give one of them");
+        checkThat(
+                after == null || !after.isNegative() && after.compareTo(RUN_AFTER_MAX) <= 0,
+                job,
+                "run-after-invalid",
+                () -> "run after is " + after + ", the range is 0 to " + RUN_AFTER_MAX.toDays() + " days");
+        Duration deadline = job.deadline();
+        checkThat(
+                deadline == null || isDeadline(deadline),
+                job,
+                "deadline-invalid",
+                () -> "deadline is " + deadline + ", the range is 1 ms to " + DEADLINE_MAX.toDays() + " days");
+    }
+
+    static boolean isDeadline(Duration deadline) {
+        return deadline.compareTo(DEADLINE_MIN) >= 0 && deadline.compareTo(DEADLINE_MAX) <= 0;
+    }
+
+    private static void checkRetry(Job job) {
+        if (job.retry() == null) {
+            return;
+        }
+        try {
+            RetryPolicy.parse(job.retry());
+        } catch (PostroomException e) {
+            throw new InvalidJobException(
+                    "job.retry-invalid", "could not enqueue job of kind " + job.kind() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** By the rules of messages, told as those of a job. */
+    private static void checkMessage(Job job) {
+        Instant runAt = job.runAt();
+        Message.Builder like = Message.about("job", "job")
+                .event("job")
+                .tenantId(job.tenantId())
+                .payload(job.payload())
+                .headers(job.headers())
+                .occurredAt(Instant.EPOCH);
+        if (runAt != null) {
+            like.availableAt(runAt);
+        }
+        try {
+            MessageRules.check(like.build());
+        } catch (InvalidMessageException e) {
+            String code = e.code().substring("message.".length());
+            String problem = e.getMessage().substring(e.getMessage().indexOf(": ") + 2);
+            throw code.equals("available-at-invalid")
+                    ? broken(job, "run-at-invalid", problem.replace("available at", "run at"))
+                    : broken(job, code, problem);
+        }
+    }
+
+    private static void checkThat(boolean holds, Job job, String code, Supplier<String> problem) {
+        if (!holds) {
+            throw broken(job, code, problem.get());
+        }
+    }
+
+    private static InvalidJobException broken(Job job, String code, String problem) {
+        String kind = isKind(job.kind()) ? job.kind() : quote(job.kind());
+        return new InvalidJobException("job." + code, "could not enqueue job of kind " + kind + ": " + problem);
+    }
+
+    /** A value as an operator can read it: short, quoted, with nothing that could act on a terminal. */
+    static String quote(@Nullable String text) {
+        if (text == null) {
+            return "null";
+        }
+        String shown = text.codePoints()
+                .limit(SHOWN_MAX)
+                .mapToObj(c -> Character.isISOControl(c) ? String.format("\\u%04x", c) : Character.toString(c))
+                .reduce("", String::concat);
+        return "'" + shown + "'" + (text.length() > SHOWN_MAX ? " and so on, " + text.length() + " characters" : "");
+    }
+}

@@ -1,0 +1,88 @@
+package io.postroom.job;
+
+import io.postroom.message.HeaderText;
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import io.postroom.retry.RetryPolicy;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/** The jobs as whoever enqueues them sees them: one method per statement, no decisions. Runs in the given transaction, never commits. */
+final class JobTable {
+    private final Sql insert;
+    private final Sql insertBatch;
+
+    JobTable(Schema schema) {
+        insert = schema.sql(JobTable.class, "insert.sql");
+        insertBatch = schema.sql(JobTable.class, "insert_batch.sql");
+    }
+
+    long insert(Connection tx, Job job) {
+        Integer attemptsMax = attemptsMax(job);
+        return insert.on(tx)
+                .set("kind", job.kind())
+                .set("queue", job.queue())
+                .set("priority", job.priority())
+                .set("tenant_id", job.tenantId())
+                .set("payload", job.payload())
+                .set("headers", HeaderText.write(job.headers()))
+                .set("run_at", job.runAt())
+                .set("run_after", seconds(job.runAfter()))
+                .set("retry", job.retry())
+                .set("attempts_max", attemptsMax == null ? null : attemptsMax.longValue())
+                .set("deadline", seconds(job.deadline()))
+                .one(row -> row.getLong(1));
+    }
+
+    /** The ids in the order of the jobs. */
+    List<Long> insertBatch(Connection tx, List<Job> jobs) {
+        return insertBatch
+                .on(tx)
+                .set("kinds", column(jobs, Job::kind, String[]::new))
+                .set("queues", column(jobs, Job::queue, String[]::new))
+                .set("priorities", column(jobs, Job::priority, Integer[]::new))
+                .set("tenant_ids", column(jobs, Job::tenantId, String[]::new))
+                .set("payloads", column(jobs, Job::payload, String[]::new))
+                .set("headers", column(jobs, job -> HeaderText.write(job.headers()), String[]::new))
+                .set("run_at", column(jobs, job -> micros(job.runAt()), Long[]::new))
+                .set("run_after", column(jobs, job -> micros(job.runAfter()), Long[]::new))
+                .set("retries", column(jobs, Job::retry, String[]::new))
+                .set("attempts_max", column(jobs, JobTable::attemptsMax, Integer[]::new))
+                .set("deadline", column(jobs, job -> micros(job.deadline()), Long[]::new))
+                .list(row -> row.getLong(1))
+                .stream()
+                .sorted()
+                .toList();
+    }
+
+    /** What the policy of its own allows; claims must know without reading policies. */
+    private static @Nullable Integer attemptsMax(Job job) {
+        return job.retry() == null ? null : RetryPolicy.parse(job.retry()).attemptsMax();
+    }
+
+    private static @Nullable String seconds(@Nullable Duration duration) {
+        return duration == null ? null : Double.toString(duration.toNanos() / 1e9);
+    }
+
+    private static @Nullable Long micros(@Nullable Duration duration) {
+        return duration == null ? null : duration.toSeconds() * 1_000_000 + duration.toNanosPart() / 1_000;
+    }
+
+    private static @Nullable Long micros(@Nullable Instant time) {
+        return time == null ? null : time.getEpochSecond() * 1_000_000 + time.getNano() / 1_000;
+    }
+
+    private static <T extends @Nullable Object> T[] column(
+            List<Job> jobs, Function<Job, T> value, IntFunction<T[]> array) {
+        T[] values = array.apply(jobs.size());
+        for (int i = 0; i < values.length; i++) {
+            values[i] = value.apply(jobs.get(i));
+        }
+        return values;
+    }
+}
