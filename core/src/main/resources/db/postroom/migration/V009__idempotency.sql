@@ -13,6 +13,7 @@ begin
         and length(key) <= 255 and key ~ '^[\x20-\x7e]+$' and octet_length(request_hash) = 32;
 end
 $$;
+revoke all on function /*schema*/is_key(text, text, text, bytea) from public;
 
 create function /*schema*/is_key_state(
     state text, status_code smallint, response bytea, completed_at timestamptz, leased_until timestamptz, recovery_point integer,
@@ -30,6 +31,7 @@ begin
         and (recovery_point = 0) = (step is null);
 end
 $$;
+revoke all on function /*schema*/is_key_state(text, smallint, bytea, timestamptz, timestamptz, integer, text) from public;
 
 create table /*schema*/idempotency_key (
     -- Empty where there are no tenants. First: no tenant ever meets the keys of another.
