@@ -6,37 +6,53 @@ import io.postroom.postgres.Schema;
 import io.postroom.testkit.CrashPoint;
 import io.postroom.testkit.CrashingDataSource;
 import io.postroom.testkit.TestDatabase;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.UUID;
 import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of the shop in a process of its own. {@code NodeMain crash URL KEY POINT TIME} does one request and dies at a point;
- * {@code NodeMain run URL THREADS KEYS} lets many threads ask for the same keys, and says what all of them were answered.
+ * A node of the shop in a process of its own, which does what it is told on standard input. {@code NodeMain crowd URL THREADS} asks for
+ * the keys of a round, {@code POINT KEYS}, with many threads at once, and says what all of them were answered. {@code NodeMain victim URL
+ * THREADS POINT KEYS TIME} does the same once it is told {@code go}, and stands still the chosen time that it comes to the point.
  */
 final class NodeMain {
     static final Duration LEASE = Duration.ofSeconds(1);
     static final KeyPolicy POLICY = KeyPolicy.STANDARD.lease(LEASE).patience(Duration.ofMinutes(1));
+    static final int POOL = 10;
 
     private NodeMain() {}
 
     public static void main(String[] arguments) throws Exception {
-        try (HikariDataSource pool = TestDatabase.pool(arguments[1], 10)) {
-            if (arguments[0].equals("run")) {
-                new Crowd(pool, Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3])).run();
-                return;
+        try (HikariDataSource pool = TestDatabase.pool(arguments[1], POOL);
+                BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+            int threads = Integer.parseInt(arguments[2]);
+            // It is ready when it has spoken to the database.
+            pool.getConnection().close();
+            System.out.println("ready");
+            if (arguments[0].equals("victim")) {
+                Point point = Point.valueOf(arguments[3]);
+                CrashPoint crash = CrashPoint.freeze(point.name(), Integer.parseInt(arguments[5]));
+                Work work = new Work(pool, point.file == null ? crash : null, true);
+                orders.readLine();
+                new Crowd(point.on(new CrashingDataSource(pool), crash), work, threads)
+                        .run(point, Integer.parseInt(arguments[4]));
+            } else {
+                survive(new Crowd(pool, new Work(pool, null, false), threads), orders);
             }
-            Point point = Point.valueOf(arguments[3]);
-            CrashPoint crash = CrashPoint.kill(point.name(), Integer.parseInt(arguments[4]));
-            DataSource database = point.on(new CrashingDataSource(pool), crash);
-            Idempotency idempotency = Postroom.on(database).idempotency();
-            Request request = Shop.request(arguments[2]);
-            point.ask(idempotency, request, new Work(pool, point.file == null ? crash : null));
+        }
+    }
+
+    /** Until its parent closes its standard input, or kills it. */
+    private static void survive(Crowd crowd, BufferedReader orders) throws IOException, InterruptedException {
+        for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+            String[] words = order.split(" ");
+            crowd.run(Point.valueOf(words[0]), Integer.parseInt(words[1]));
         }
     }
 
@@ -47,8 +63,14 @@ final class NodeMain {
         ONCE_IN_COMMAND(Kind.ONCE, Moment.WITHIN, null),
         ONCE_BEFORE_COMMIT(Kind.ONCE, Moment.BEFORE, "store_and_commit.sql"),
         ONCE_COMMITTED(Kind.ONCE, Moment.COMMITTED, "store_and_commit.sql"),
+        EXPIRED_FORGOTTEN(Kind.EXPIRED, Moment.AFTER, "claim.sql"),
+        EXPIRED_ANEW(Kind.EXPIRED, Moment.COMMITTED, "store_and_commit.sql"),
         REFUSED_UNDONE(Kind.REFUSED, Moment.AFTER, "claim.sql"),
+        REFUSED_BEFORE_COMMIT(Kind.REFUSED, Moment.BEFORE, "store_and_commit.sql"),
         REFUSED_COMMITTED(Kind.REFUSED, Moment.COMMITTED, "store_and_commit.sql"),
+        JOINED_CLAIMED(Kind.JOINED, Moment.AFTER, "claim.sql"),
+        JOINED_STORED(Kind.JOINED, Moment.AFTER, "store.sql"),
+        JOINED_COMMITTED(Kind.JOINED, Moment.COMMITTED, "store.sql"),
         STEPS_BEFORE_BEGIN(Kind.STEPS, Moment.BEFORE, "begin.sql"),
         STEPS_BEGINNING(Kind.STEPS, Moment.AFTER, "begin.sql"),
         STEPS_BEGUN(Kind.STEPS, Moment.COMMITTED, "begin.sql"),
@@ -60,12 +82,20 @@ final class NodeMain {
         LAST_FINISHING(Kind.LAST, Moment.AFTER, "finish.sql"),
         LAST_FINISHED(Kind.LAST, Moment.COMMITTED, "finish.sql"),
         CALLED_NOT_NOTED(Kind.CALLED, Moment.WITHIN, null),
-        TAKING_OVER(Kind.STEPS, Moment.AFTER, "take_over.sql"),
-        TAKEN_OVER(Kind.STEPS, Moment.COMMITTED, "take_over.sql");
+        RENEWING(Kind.SLOW, Moment.BEFORE, "renew.sql"),
+        RENEWED(Kind.SLOW, Moment.COMMITTED, "renew.sql"),
+        GIVING_UP(Kind.FAILING, Moment.AFTER, "give_up.sql"),
+        GAVE_UP(Kind.FAILING, Moment.COMMITTED, "give_up.sql"),
+        BEFORE_TAKING_OVER(Kind.LEFT, Moment.BEFORE, "take_over.sql"),
+        TAKING_OVER(Kind.LEFT, Moment.AFTER, "take_over.sql"),
+        TAKEN_OVER(Kind.LEFT, Moment.COMMITTED, "take_over.sql"),
+        COMPLETER_TAKEN_OVER(Kind.COMPLETED, Moment.COMMITTED, "take_over.sql"),
+        COMPLETER_ADVANCED(Kind.COMPLETED, Moment.COMMITTED, "advance.sql"),
+        COMPLETER_FINISHED(Kind.COMPLETED, Moment.COMMITTED, "finish.sql");
 
         final Kind kind;
         private final Moment moment;
-        final @Nullable String file;
+        private final @Nullable String file;
 
         Point(Kind kind, Moment moment, @Nullable String file) {
             this.kind = kind;
@@ -73,9 +103,17 @@ final class NodeMain {
             this.file = file;
         }
 
-        /** The one that it needs to be left in the middle, to be taken over. */
-        boolean needsOneThatDiedBefore() {
-            return this == TAKING_OVER || this == TAKEN_OVER;
+        /** So that keys of one point never meet those of another, nor a completer's those of requests. */
+        Request request(int n) {
+            return new Request(IdempotencyKey.of(scope(), key(n)), Shop.hash(name()), "input");
+        }
+
+        String scope() {
+            return name().toLowerCase(java.util.Locale.ROOT);
+        }
+
+        String key(int n) {
+            return scope() + "-" + n;
         }
 
         private DataSource on(CrashingDataSource database, CrashPoint crash) {
@@ -91,12 +129,14 @@ final class NodeMain {
             };
         }
 
-        Outcome ask(Idempotency idempotency, Request request, Work work) throws SQLException {
+        Outcome ask(DataSource database, Request request, Work work) throws SQLException {
+            Idempotency idempotency = Postroom.on(database).idempotency();
             return switch (kind) {
-                case ONCE ->
+                case ONCE, EXPIRED ->
                     idempotency.once(request, POLICY, work.command(request.key().key(), 201));
                 case REFUSED ->
                     idempotency.once(request, POLICY, work.command(request.key().key(), 409));
+                case JOINED -> work.joined(database, request);
                 default -> idempotency.steps(request, POLICY, work.procedure(kind));
             };
         }
@@ -104,10 +144,30 @@ final class NodeMain {
 
     enum Kind {
         ONCE,
+        /** Its key has an answer that has expired. */
+        EXPIRED,
         REFUSED,
+        /** In a transaction of the caller's. */
+        JOINED,
         STEPS,
         LAST,
-        CALLED
+        CALLED,
+        /** The victim's procedure takes longer than a lease. */
+        SLOW,
+        /** The victim's procedure throws. */
+        FAILING,
+        /** Somebody has left it in the middle. */
+        LEFT,
+        /** The same; the victim is no client but a completer. */
+        COMPLETED;
+
+        boolean isInSteps() {
+            return ordinal() >= STEPS.ordinal();
+        }
+
+        boolean isLeft() {
+            return this == LEFT || this == COMPLETED;
+        }
     }
 
     private enum Moment {
@@ -115,68 +175,5 @@ final class NodeMain {
         AFTER,
         COMMITTED,
         WITHIN
-    }
-
-    /** What is asked for. {@code crash} is reached in the middle of it. */
-    static final class Work {
-        private final DataSource provider;
-        private final @Nullable CrashPoint crash;
-
-        Work(DataSource provider, @Nullable CrashPoint crash) {
-            this.provider = provider;
-            this.crash = crash;
-        }
-
-        Command<SQLException> command(String key, int status) {
-            return tx -> {
-                Shop.insert(tx, key, "effect");
-                reach();
-                return Answer.of(status, UUID.randomUUID().toString());
-            };
-        }
-
-        Procedure<SQLException> procedure(Kind kind) {
-            return steps -> {
-                String key = steps.key().key();
-                String reserved = steps.step("reserve", tx -> {
-                    Shop.insert(tx, key, "reserve");
-                    if (kind == Kind.STEPS) {
-                        reach();
-                    }
-                    return UUID.randomUUID().toString();
-                });
-                charge("charge:" + key + ":r1");
-                if (kind == Kind.CALLED) {
-                    reach();
-                }
-                if (kind == Kind.LAST) {
-                    return steps.answer(tx -> {
-                        Shop.insert(tx, key, "note");
-                        return Answer.of(201, reserved);
-                    });
-                }
-                steps.step("note", tx -> {
-                    Shop.insert(tx, key, "note");
-                    return "";
-                });
-                return Answer.of(201, reserved);
-            };
-        }
-
-        /** Somebody else, who knows a call again by its key. */
-        private void charge(String key) throws SQLException {
-            try (Connection connection = provider.getConnection();
-                    PreparedStatement statement = connection.prepareStatement(
-                            "insert into charged (key, calls) values (?, 1) on conflict (key) do update set calls = charged.calls + 1")) {
-                statement.setString(1, key);
-                statement.executeUpdate();
-            }
-        }
-
-        private void reach() {
-            if (crash != null) {
-                crash.reach();
-            }
-        }
     }
 }
