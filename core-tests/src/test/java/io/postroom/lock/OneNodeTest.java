@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.testkit.TestDatabase;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -91,7 +92,7 @@ class OneNodeTest {
     void workThatReturnsThrowsOrEndsBadlyIsBegunAnew() throws Exception {
         AtomicInteger runs = new AtomicInteger();
         CountDownLatch fourth = new CountDownLatch(1);
-        try (OneNode node = node().oneNode("again", SHORT, lease -> {
+        try (OneNode node = node().oneNode("again", LONG, lease -> {
             switch (runs.incrementAndGet()) {
                 case 1 -> {}
                 case 2 -> throw new IllegalStateException("thrown for the test");
@@ -112,32 +113,39 @@ class OneNodeTest {
     @Test
     void workThatDoesNotEndIsNotBegunElsewhere() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
+        CountDownLatch interrupted = new CountDownLatch(1);
         AtomicInteger inside = new AtomicInteger();
-        OneNode stubborn = node().oneNode("stubborn", SHORT, lease -> {
+        AtomicInteger meanwhile = new AtomicInteger();
+        OneNode stubborn = node().oneNode("stubborn", LONG, lease -> {
             inside.incrementAndGet();
             boolean done = false;
             while (!done) {
                 try {
                     done = go.await(Patience.LONG.toSeconds(), TimeUnit.SECONDS);
                 } catch (InterruptedException e) {
-                    // Ignored for the test.
+                    interrupted.countDown();
                 }
             }
             inside.decrementAndGet();
         });
         Patience.await("it runs", () -> inside.get() == 1);
-        stubborn.close();
-        assertThat(stubborn.isRunning()).isTrue();
-        try (OneNode next = node().oneNode("stubborn", SHORT, lease -> {
-            assertThat(inside.get()).isZero();
+        CompletableFuture<Void> closed = CompletableFuture.runAsync(stubborn::close);
+        assertThat(interrupted.await(Patience.LONG.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
+        try (OneNode next = node().oneNode("stubborn", LONG, lease -> {
+            meanwhile.addAndGet(inside.get());
             forever();
         })) {
+            assertThat(node().tryLease("stubborn", LONG)).isEmpty();
             assertThat(next.isRunning()).isFalse();
+            assertThat(stubborn.isRunning()).isTrue();
+            assertThat(closed).isNotDone();
             go.countDown();
+            closed.get(Patience.LONG.toSeconds(), TimeUnit.SECONDS);
             Patience.await("it runs elsewhere", next::isRunning);
-            assertThat(inside.get()).isZero();
         }
-        Patience.await("it has ended", () -> !stubborn.isRunning());
+        assertThat(stubborn.isRunning()).isFalse();
+        assertThat(meanwhile.get()).isZero();
     }
 
     @Test
@@ -145,7 +153,7 @@ class OneNodeTest {
         AtomicReference<OneNode> own = new AtomicReference<>();
         AtomicInteger runs = new AtomicInteger();
         CountDownLatch known = new CountDownLatch(1);
-        own.set(node().oneNode("itself", SHORT, lease -> {
+        own.set(node().oneNode("itself", LONG, lease -> {
             known.await();
             runs.incrementAndGet();
             own.get().close();
