@@ -130,6 +130,14 @@ class OperatingTest {
             assertThat(sink.accepted()).hasSize(5);
             assertThat(database.queryLong("select count(*) from (" + needed + ") as n where needed_from is null"))
                     .isOne();
+            database.execute("insert into postroom.consumer_offset (consumer, position) values ('revenue', 4)");
+            assertThat(database.queryLong("select count(*) from (" + needed + ") as n where needed_from = '"
+                            + today.minusDays(1) + "'"))
+                    .as("a reader by position has not read the last one")
+                    .isOne();
+            database.execute("update postroom.consumer_offset set position = 5");
+            assertThat(database.queryLong("select count(*) from (" + needed + ") as n where needed_from is null"))
+                    .isOne();
             publish(database, Messages.ofManyKeys("new", 3));
             assertThat(database.queryLong(
                             "select count(*) from (" + needed + ") as n where needed_from = '" + today + "'"))
