@@ -19,9 +19,11 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -239,6 +241,32 @@ class RelayTest {
         assertThat(told.acquired).hasValue(4);
         assertThat(told.released).hasValue(4);
         assertThat(told.settledTo).hasValue(begin + 31);
+    }
+
+    @Test
+    void tellsTelemetryOfLagOfDestinationsThatTakeNothingAndOfWhatIsGivenUp() throws Exception {
+        Told told = new Told();
+        Postroom own = Postroom.builder(database.dataSource()).telemetry(told).build();
+        publish(Messages.ofManyKeys("order", 10));
+        publish(List.of(Messages.order("refused")));
+        sink.answer(message -> message.aggregateId().equals("refused"), Outcome.rejected("not a customer"));
+        sink.breakDown();
+        try (Relay relay = own.relay()
+                .lease(Duration.ofMillis(1_500))
+                .probe(Duration.ofMillis(5), Duration.ofMillis(20))
+                .deliver(subscription().build(), sink)
+                .build()) {
+            relay.start();
+            await(() -> told.lags.contains(11L) && !told.circuits.isEmpty());
+            sink.mend();
+            sink.answer(message -> message.aggregateId().equals("refused"), Outcome.rejected("not a customer"));
+            sink.awaitAccepted(10, PATIENCE);
+            await(() -> told.lags.get(told.lags.size() - 1) == 0 && told.circuits.contains(false));
+        }
+        assertThat(told.circuits.get(0)).as("first it takes nothing").isTrue();
+        assertThat(told.circuits).last().isEqualTo(false);
+        assertThat(told.buried).containsExactly(name + " rejected");
+        assertThat(told.oldest).hasPositiveValue();
     }
 
     @Nested
@@ -507,6 +535,14 @@ class RelayTest {
                 "select count(*) from postroom.lane where subscription = '" + name + "' and " + condition);
     }
 
+    private static void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - deadline).as("in time").isNegative();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
+    }
+
     private static void awaitCount(long expected, String sql) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         for (long count = database.queryLong(sql); count != expected; count = database.queryLong(sql)) {
@@ -525,7 +561,27 @@ class RelayTest {
         private final AtomicLong acquired = new AtomicLong();
         private final AtomicLong released = new AtomicLong();
         private final AtomicLong settledTo = new AtomicLong();
+        private final AtomicLong oldest = new AtomicLong();
         private final List<String> failures = new ArrayList<>();
+        private final List<Long> lags = new CopyOnWriteArrayList<>();
+        private final List<Boolean> circuits = new CopyOnWriteArrayList<>();
+        private final List<String> buried = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void lag(String subscription, long messages, Duration age) {
+            lags.add(messages);
+            oldest.accumulateAndGet(age.toNanos(), Math::max);
+        }
+
+        @Override
+        public void circuit(String subscription, boolean open) {
+            circuits.add(open);
+        }
+
+        @Override
+        public void buried(String subscription, String cause) {
+            buried.add(subscription + " " + cause);
+        }
 
         @Override
         public void published(int messages) {
