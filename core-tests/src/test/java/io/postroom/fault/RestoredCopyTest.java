@@ -8,13 +8,8 @@ import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
 import io.postroom.testkit.TestDatabase;
 import io.postroom.testkit.TestPostgres;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,8 +19,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.postgresql.PGConnection;
-import org.postgresql.copy.CopyManager;
 
 /**
  * The rows of a schema, as a dump would have them, in a cluster that did not write them: its transaction ids mean other things.
@@ -69,7 +62,7 @@ class RestoredCopyTest {
     void deliversWhatWasNotDeliveredWhereTransactionIdsAreSmaller() throws Exception {
         spendTransactionIds(source, transactionId(copy) + 5_000);
         deliverAThird();
-        copyRows();
+        CopiedRows.copy(source, copy);
         assertThat(copy.queryLong("select max(xid)::text::bigint from postroom.outbox"))
                 .as("the copy has messages of transactions that do not exist here yet")
                 .isGreaterThan(transactionId(copy) + 1_000);
@@ -80,7 +73,7 @@ class RestoredCopyTest {
     void deliversWhatWasNotDeliveredWhereTransactionIdsAreGreater() throws Exception {
         deliverAThird();
         spendTransactionIds(copy, transactionId(source) + 5_000);
-        copyRows();
+        CopiedRows.copy(source, copy);
         assertThat(copy.queryLong("select max(xid)::text::bigint from postroom.outbox"))
                 .as("the copy has messages of transactions that were others here")
                 .isLessThan(transactionId(copy) - 1_000);
@@ -96,7 +89,7 @@ class RestoredCopyTest {
                 .isEqualTo(10);
         assertThat(source.queryLong("select count(*) from postroom.tick where target is not null"))
                 .isPositive();
-        copyRows();
+        CopiedRows.copy(source, copy);
         assertThatTheRestIsDelivered(10 * KEYS - 10);
     }
 
@@ -104,7 +97,7 @@ class RestoredCopyTest {
     void deliversOnceWhenSeveralRelaysMeetInTheCopyWhileApplicationsPublish() throws Exception {
         spendTransactionIds(source, transactionId(copy) + 5_000);
         deliverAThird();
-        copyRows();
+        CopiedRows.copy(source, copy);
         try (Relay first = relay(copy, new Counters());
                 Relay second = relay(copy, new Counters());
                 Relay third = relay(copy, new Counters())) {
@@ -203,51 +196,5 @@ class RestoredCopyTest {
     private static void spendTransactionIds(TestDatabase database, long upTo) {
         database.execute(
                 "do $$ begin while pg_current_xact_id()::text::bigint < " + upTo + " loop commit; end loop; end $$");
-    }
-
-    /** What a restored dump has: every row as it was, sequences where they were, a system identifier of its own. */
-    private void copyRows() throws SQLException, IOException {
-        try (Connection from = source.dataSource().getConnection();
-                Connection to = copy.dataSource().getConnection();
-                Statement target = to.createStatement()) {
-            CopyManager reader = from.unwrap(PGConnection.class).getCopyAPI();
-            CopyManager writer = to.unwrap(PGConnection.class).getCopyAPI();
-            List<String> tables = names(
-                    from,
-                    "select c.relname from pg_class c where c.relnamespace = 'postroom'::regnamespace"
-                            + " and c.relkind in ('r', 'p') and not c.relispartition");
-            target.execute("set session_replication_role = replica");
-            for (String table : tables) {
-                target.execute("delete from postroom." + table);
-                String columns = String.join(
-                        ", ",
-                        names(
-                                from,
-                                "select attname from pg_attribute where attrelid = 'postroom." + table
-                                        + "'::regclass and attnum > 0 and not attisdropped and attgenerated = ''"));
-                ByteArrayOutputStream rows = new ByteArrayOutputStream();
-                reader.copyOut("copy (select " + columns + " from postroom." + table + ") to stdout", rows);
-                writer.copyIn(
-                        "copy postroom." + table + " (" + columns + ") from stdin",
-                        new ByteArrayInputStream(rows.toByteArray()));
-            }
-            for (String sequence : names(from, "select sequencename from pg_sequences where schemaname = 'postroom'")) {
-                long last = Long.parseLong(names(from, "select last_value from postroom." + sequence)
-                        .get(0));
-                target.execute("select setval('postroom." + sequence + "', " + last + ")");
-            }
-            target.execute("reset session_replication_role");
-        }
-    }
-
-    private static List<String> names(Connection connection, String sql) throws SQLException {
-        List<String> names = new ArrayList<>();
-        try (Statement statement = connection.createStatement();
-                ResultSet row = statement.executeQuery(sql)) {
-            while (row.next()) {
-                names.add(row.getString(1));
-            }
-        }
-        return names;
     }
 }
