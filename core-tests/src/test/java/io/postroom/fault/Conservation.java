@@ -29,9 +29,11 @@ final class Conservation {
     /**
      * Entries of the journal with what is known of them, and after them what belongs to no entry. Every message has at most one
      * delivery (primary key) and at most one open dead letter (unique index), so each is in one place unless the two contradict.
+     * After the number of lanes was changed, what the former lanes had delivered counts until the new ones are beyond it.
      */
     private static final String LOOK = """
-            select j.position, l.position as settled, d.state, d.lane <> l.lane as astray, letter.open, letter.last
+            select j.position, greatest(l.position, s.former_positions[1 + j.key_hash % cardinality(s.former_positions)]) as settled,
+                   d.state, d.lane <> l.lane as astray, letter.open, letter.last
             from postroom.journal as j
             join postroom.subscription as s on s.name = ?
             join postroom.lane as l on l.subscription = s.name and l.lane = j.key_hash % s.lanes

@@ -1,6 +1,7 @@
 package io.postroom.fault;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -35,6 +36,22 @@ final class DeliveryFile {
     /** A file that others make. */
     static DeliveryFile at(Path path) {
         return new DeliveryFile(path);
+    }
+
+    /** One write, which is with the operating system when it returns. */
+    static void append(FileChannel file, History.Delivery delivery) {
+        String line = String.join(
+                " ",
+                delivery.relay(),
+                delivery.id().toString(),
+                delivery.key(),
+                Long.toString(delivery.version()),
+                Long.toString(delivery.position()));
+        try {
+            file.write(ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     Path path() {

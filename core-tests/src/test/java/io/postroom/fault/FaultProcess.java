@@ -10,7 +10,7 @@ import java.util.List;
 
 /** A {@link FaultMain} as a test sees it. */
 final class FaultProcess implements AutoCloseable {
-    static final Duration PATIENCE = Duration.ofSeconds(60);
+    static final Duration PATIENCE = Duration.ofSeconds(180);
 
     private final ChildJvm child;
     private final FaultSettings settings;

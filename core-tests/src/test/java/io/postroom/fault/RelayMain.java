@@ -10,8 +10,6 @@ import io.postroom.testkit.TestDatabase;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -69,19 +67,7 @@ final class RelayMain {
             park(TRAPPED_FOR);
         }
         park(perMessage);
-        History.Delivery delivery = History.Delivery.of(name, envelope);
-        String line = String.join(
-                " ",
-                delivery.relay(),
-                delivery.id().toString(),
-                delivery.key(),
-                Long.toString(delivery.version()),
-                Long.toString(delivery.position()));
-        try {
-            file.write(ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8)));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        DeliveryFile.append(file, History.Delivery.of(name, envelope));
     }
 
     private static void park(Duration duration) {
