@@ -18,6 +18,7 @@ import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -125,6 +126,8 @@ class GrantsTest {
             logins.create("login_" + role);
             database.execute("grant " + database.name() + "_" + role + " to " + logins.name("login_" + role));
         }
+        logins.create("login_owner");
+        database.execute("grant " + database.name() + "_owner to " + logins.name("login_owner"));
         logins.create("stranger");
     }
 
@@ -141,6 +144,25 @@ class GrantsTest {
     @Test
     void everyRoleCanDoWhatIsWrittenHereAndNothingElse() throws SQLException {
         assertThat(matrix(ROLES.stream().map(role -> "login_" + role).toList())).isEqualTo(EXPECTED);
+    }
+
+    @Test
+    void theOwnerCanDoEverythingInTheSchemaAndNobodyLogsInAsOneOfTheseRoles() throws SQLException {
+        assertThat(matrix(Collections.nCopies(ROLES.size(), "login_owner"))
+                        .lines()
+                        .skip(1))
+                .allSatisfy(line -> assertThat(line)
+                        .matches("schema( +uc){5}|message( +s){5}|every sequence( +su){5}|[a-z_]+( +x){5}"
+                                + "|(every partition|[a-z_]+)( +siudt){5}"));
+        assertThat(grants.roles()).hasSize(ROLES.size() + 1);
+        for (String role : grants.roles()) {
+            assertThat(
+                            database.queryLong(
+                                    "select count(*) from pg_roles where rolname = '" + role
+                                            + "' and not (rolcanlogin or rolsuper or rolcreatedb or rolcreaterole or rolbypassrls or rolreplication)"))
+                    .as(role)
+                    .isOne();
+        }
     }
 
     @Test
