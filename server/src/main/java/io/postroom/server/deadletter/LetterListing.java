@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Dead letters, their groups and redrives as listings. A table shows less than JSON: it has to fit a screen. */
@@ -189,6 +190,7 @@ final class LetterListing {
         Resolution resolution = letter.resolution();
         Listing listing = new Listing("field", "value")
                 .row("id", letter.id())
+                .row("source", letter.source())
                 .row("subscription", letter.owner())
                 .row("position", letter.position())
                 .row("messageId", message.id())
@@ -199,7 +201,9 @@ final class LetterListing {
                 .row("eventType", message.eventType())
                 .row("eventVersion", message.eventVersion())
                 .row("occurredAt", message.occurredAt())
-                .row("cause", burial.cause().word())
+                .row("availableAt", message.availableAt());
+        new TreeMap<>(message.headers()).forEach((name, value) -> listing.row("header " + name, value));
+        listing.row("cause", burial.cause().word())
                 .row("attempts", burial.attempts())
                 .row("errorClass", burial.errorClass())
                 .row("error", burial.error())

@@ -246,7 +246,12 @@ class DeadLetterCommandTest {
         assertThat(letter.get("payload").get("n").asInt()).isOne();
         assertThat(letter.get("history").get(0).get("attempt").asInt()).isEqualTo(5);
         assertThat(letter.get("resolution").isNull()).isTrue();
+        database.execute("update postroom.dead_letter set headers = '{\"traceparent\":\"00-1\"}',"
+                + " available_at = '2026-01-02T03:04:05Z' where id = 2");
         assertThat(run("show", "2").out())
+                .containsPattern("(?m)^source +subscription$")
+                .containsPattern("(?m)^availableAt +2026-01-02T03:04:05Z$")
+                .containsPattern("(?m)^header traceparent +00-1$")
                 .contains("HISTORY")
                 .contains("PAYLOAD\n{\"n\":1")
                 .contains("s3cr3t");
