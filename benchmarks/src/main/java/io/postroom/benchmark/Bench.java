@@ -10,11 +10,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Runs the scenarios and writes the report: {@code Bench FOLDER [--quick] [SCENARIO …]}. */
+/** Runs the scenarios and writes the report: {@code Bench FOLDER [--quick] [SCENARIO …]}, or tells of them: {@code Bench --help}. */
 public final class Bench {
     private static final int BACKLOG = 300_000;
     /** As many as its peer has workers. */
     private static final int LANES = 2;
+
+    /** What there is to measure, in words. */
+    private static final Map<String, String> SCENARIOS = scenarios();
 
     private final EmbeddedPostgres server;
     private final Report report = new Report();
@@ -26,18 +29,57 @@ public final class Bench {
     }
 
     public static void main(String[] args) throws Exception {
+        List<String> words = List.of(args);
+        if (words.contains("--help")) {
+            System.out.print(usage());
+            return;
+        }
+        List<String> only =
+                words.stream().skip(1).filter(word -> !word.equals("--quick")).toList();
+        List<String> unknown =
+                only.stream().filter(word -> !SCENARIOS.containsKey(word)).toList();
+        if (!unknown.isEmpty()) {
+            System.err.println("bench: " + String.join(", ", unknown) + " is no scenario; one of "
+                    + String.join(", ", SCENARIOS.keySet()) + ", or --quick");
+            System.exit(2);
+        }
         Path folder = Path.of(args[0]);
-        boolean quick = List.of(args).contains("--quick");
+        boolean quick = words.contains("--quick");
         boolean met;
         try (EmbeddedPostgres server = BenchDatabase.server()) {
             Bench bench = new Bench(server, quick);
-            bench.run(List.of(args).stream()
-                    .skip(1)
-                    .filter(arg -> !arg.startsWith("--"))
-                    .toList());
+            bench.run(only);
             met = bench.report.write(folder, bench.intro());
         }
         System.exit(met ? 0 : 4);
+    }
+
+    private static Map<String, String> scenarios() {
+        Map<String, String> scenarios = new LinkedHashMap<>();
+        scenarios.put("publish", "publishing beside plain inserts, and what a notification would cost");
+        scenarios.put("drain", "a relay against reading the same rows, and against claim-and-mark");
+        scenarios.put("latency", "from commit to handler, at a steady rate");
+        scenarios.put("idle", "what a relay costs that has nothing to do");
+        scenarios.put("failing", "a relay while some messages fail");
+        scenarios.put("redrive", "100,000 dead letters: preview, cancel, redrive");
+        scenarios.put("projection", "applying batches to tables");
+        scenarios.put("idempotency", "requests under idempotency keys");
+        scenarios.put("wal", "write-ahead log a message");
+        scenarios.put("kafka", "through a relay to a Kafka broker");
+        scenarios.put("growth", "the same work with ten million messages kept");
+        return scenarios;
+    }
+
+    private static String usage() {
+        StringBuilder text = new StringBuilder("""
+                bin/bench [FOLDER] [--quick] [SCENARIO …]
+                Measures Postroom beside the limits of the same PostgreSQL and writes a report into FOLDER (with a slash in it), which is
+                benchmarks/target/report unless given. Without a scenario it runs all of them, for a quarter of an hour; --quick takes less time and is less sure.
+                Ends with 4 if a target was missed.
+
+                """);
+        SCENARIOS.forEach((name, what) -> text.append(String.format(Locale.ROOT, "  %-12s %s%n", name, what)));
+        return text.toString();
     }
 
     /** One thing to measure, on a fresh database. */
@@ -73,8 +115,9 @@ public final class Bench {
         scenarios.put(
                 "growth",
                 (database, postroom) -> Growth.run(report, database, postroom, quick ? 1_000_000 : 10_000_000));
-        if (!scenarios.keySet().containsAll(only)) {
-            throw new IllegalArgumentException("scenarios are " + scenarios.keySet() + ", not " + only);
+        if (!scenarios.keySet().equals(SCENARIOS.keySet())) {
+            throw new IllegalStateException(
+                    "scenarios are " + scenarios.keySet() + ", told of are " + SCENARIOS.keySet());
         }
         for (Map.Entry<String, Scenario> scenario : scenarios.entrySet()) {
             if (only.isEmpty() || only.contains(scenario.getKey())) {
@@ -186,8 +229,9 @@ public final class Bench {
         return String.format(
                 Locale.ROOT,
                 "One run of `bin/bench%s` on %d cores, Java %s, PostgreSQL %s embedded, `fsync` and `synchronous_commit` on. Every judged"
-                        + " figure is a ratio of two measurements of this run, or a time on this machine; absolute rates are only good for"
-                        + " comparing with each other.%n",
+                        + " figure is a ratio of two measurements of this run on this one server, or a time on this machine; where a"
+                        + " measurement needs tables of its own, it has a database of its own on that server. Absolute rates are only good"
+                        + " for comparing with each other.%n",
                 quick ? " --quick" : "",
                 Runtime.getRuntime().availableProcessors(),
                 Runtime.version().feature(),

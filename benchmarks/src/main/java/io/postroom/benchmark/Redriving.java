@@ -38,7 +38,10 @@ final class Redriving {
             long began = System.nanoTime();
             RedrivePlan plan = postroom.deadLetters().plan(ALL_OF_IT);
             previews[round] = Drain.seconds(began);
-            if (plan.letters() != LETTERS || plan.conflicts().keys() < CONFLICTS) {
+            // Neither one too few nor a false alarm.
+            if (plan.letters() != LETTERS
+                    || plan.conflicts().keys() != CONFLICTS
+                    || !plan.conflicts().exact()) {
                 throw new IllegalStateException("the plan is wrong: " + plan);
             }
         }
