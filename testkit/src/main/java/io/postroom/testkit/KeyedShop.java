@@ -1,6 +1,7 @@
 package io.postroom.testkit;
 
 import io.postroom.idempotency.Answer;
+import io.postroom.idempotency.Steps;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -26,18 +27,36 @@ public final class KeyedShop {
     private final Semaphore waiting = new Semaphore(0);
     private final Semaphore goOn = new Semaphore(0);
 
-    /** What a handler of the adapter under test answers. */
+    /** What a handler of the adapter under test answers, all in one transaction. */
     public Made handle(Connection tx, byte[] body) throws SQLException, InterruptedException {
         String text = new String(body, StandardCharsets.UTF_8);
+        String word = word(text);
+        return word.equals("echo") ? echo(body) : made(word, insert(tx, text));
+    }
+
+    /** The same in steps: the order is one, the answer comes after it. */
+    public Made handle(Steps steps, byte[] body) throws SQLException, InterruptedException {
+        String text = new String(body, StandardCharsets.UTF_8);
+        String word = word(text);
+        return word.equals("echo")
+                ? echo(body)
+                : made(word, Long.parseLong(steps.step("order", tx -> Long.toString(insert(tx, text)))));
+    }
+
+    private String word(String text) {
         String word = WORDS.stream()
                 .filter(each -> text.replace(" ", "").contains("\"do\":\"" + each + "\""))
                 .findFirst()
                 .orElseThrow();
         times.computeIfAbsent(word, ignored -> new AtomicInteger()).incrementAndGet();
-        if (word.equals("echo")) {
-            return new Made(200, Map.of("Content-Type", "application/json"), body);
-        }
-        long id = insert(tx, text);
+        return word;
+    }
+
+    private static Made echo(byte[] body) {
+        return new Made(200, Map.of("Content-Type", "application/json"), body);
+    }
+
+    private Made made(String word, long id) throws InterruptedException {
         switch (word) {
             case "throw" -> throw new IllegalStateException("the shop is on fire");
             case "wait" -> pause();

@@ -1,5 +1,6 @@
 package io.postroom.web.servlet;
 
+import io.postroom.testkit.KeyedRoutes;
 import io.postroom.testkit.KeyedShop;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
@@ -18,6 +19,14 @@ final class ShopServlet extends HttpServlet {
         this.shop = shop;
     }
 
+    static JettyServer serve(KeyedShop shop, KeyedRoutes routes) {
+        return new JettyServer(new ShopServlet(shop))
+                .filter("/orders", IdempotencyFilter.once(routes.orders(), request -> request.getHeader("X-Tenant")))
+                .filter("/steps", IdempotencyFilter.steps(routes.steps(), request -> request.getHeader("X-Tenant")))
+                .filter("/free", IdempotencyFilter.once(routes.free(), request -> request.getHeader("X-Tenant")))
+                .start();
+    }
+
     @Override
     protected void service(HttpServletRequest request, HttpServletResponse response)
             throws ServletException, IOException {
@@ -26,8 +35,10 @@ final class ShopServlet extends HttpServlet {
             return;
         }
         try {
-            KeyedShop.Made made = shop.handle(
-                    IdempotentRequest.tx(request), request.getInputStream().readAllBytes());
+            byte[] body = request.getInputStream().readAllBytes();
+            KeyedShop.Made made = request.getRequestURI().equals("/steps")
+                    ? shop.handle(IdempotentRequest.steps(request), body)
+                    : shop.handle(IdempotentRequest.tx(request), body);
             response.setStatus(made.status());
             made.headers().forEach(response::setHeader);
             response.getOutputStream().write(made.body());
