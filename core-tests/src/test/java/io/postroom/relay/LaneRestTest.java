@@ -1,6 +1,7 @@
 package io.postroom.relay;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.message.Message;
 import io.postroom.postgres.Database;
@@ -109,6 +110,16 @@ class LaneRestTest {
         assertThat(lane.restNanos()).isBetween(A_WHILE, SETTLE_INTERVAL.toNanos());
         lane.settle();
         assertThat(lane.settled()).isEqualTo(begin + 5);
+    }
+
+    /** It was moved to a broker between the look at the subscription and the taking of the lane. */
+    @Test
+    void aLaneThatWasTakenWhenABrokerServesAlreadyDeliversNothing() throws Exception {
+        publish(Messages.ofManyKeys("any", 5));
+        Lane lane = lanes(1, Duration.ofSeconds(10)).get(0);
+        database.execute("update postroom.subscription set served_by = 'kafka' where name = '" + name + "'");
+        assertThatThrownBy(() -> lane.step(false)).isInstanceOf(LostLeaseException.class);
+        assertThat(sink.attempts()).isEmpty();
     }
 
     private static void stepUntil(BooleanSupplier condition, Lane... lanes) {

@@ -251,6 +251,63 @@ class MovesTest {
                 .hasMessageContaining("feed feed is behind for 200 h and inboxes remember 192 h");
     }
 
+    /** What its inbox knows nothing of, because it was used later, would take effect once more. */
+    @Test
+    void whatTookEffectWithoutTheInboxMustBeCarriedFirst() {
+        topic.breakDown();
+        try (Relay plain = postroom.relay()
+                .project(Subscription.named("billing").aggregateTypes("order").build(), projection)
+                .build()) {
+            publish(Messages.order("a"));
+            plain.runOnce();
+            relay();
+            assertThatThrownBy(() -> note(ServedBy.KAFKA))
+                    .hasMessageContaining("serves it since before its projection was put behind this inbox")
+                    .hasMessageContaining("of what lies up to position 1");
+            publish(Messages.order("b"));
+            plain.runOnce();
+        }
+        publish(Messages.order("c"));
+        relay();
+        assertThat(applied).hasSize(3);
+        assertThatThrownBy(() -> note(ServedBy.KAFKA)).hasMessageContaining("of what lies up to position 2");
+        topic.mend();
+        database.execute("update postroom.delivery set due_at = now() where subscription = 'feed'");
+        relay();
+        move(ServedBy.KAFKA);
+        assertThat(topic.accepted()).hasSize(3);
+    }
+
+    @Test
+    void whatARelayAppliedOtherwiseBeforeItDiedMustBeCarriedFirst() {
+        topic.answer(message -> message.aggregateId().equals("slow"), Outcome.retry("not now"));
+        publish(Messages.order("slow"));
+        relay();
+        database.execute(
+                "insert into postroom.relay (id, name, subscriptions, started_at, leased_until) select gen_random_uuid(), 'r1',"
+                        + " '{billing}', consumer_at - interval '1 s', clock_timestamp() from postroom.subscription where name = 'billing'");
+        assertThatThrownBy(() -> note(ServedBy.KAFKA))
+                .hasMessageContaining("was applied by a relay that died not long ago");
+        database.execute("update postroom.relay set leased_until = leased_until - interval '1 h'");
+        move(ServedBy.KAFKA);
+    }
+
+    @Test
+    void whatWasSkippedMustBeCarriedFirst() {
+        publish(Messages.order("a"));
+        relay();
+        topic.answer(message -> message.aggregateId().equals("skipped"), Outcome.retry("not now"));
+        publish(Messages.order("skipped"));
+        postroom.journal().stampAll();
+        subscriptions.skip("billing", Point.now(), ACT, PATIENCE);
+        relay();
+        assertThatThrownBy(() -> note(ServedBy.KAFKA)).hasMessageContaining("of what lies up to position 2");
+        topic.mend();
+        database.execute("update postroom.delivery set due_at = now() where subscription = 'feed'");
+        relay();
+        move(ServedBy.KAFKA);
+    }
+
     @Test
     void aMoveIsNotedAndSwitchedOnceHoweverManyAskForItAtOnce() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(4);

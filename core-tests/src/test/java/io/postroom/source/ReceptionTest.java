@@ -12,6 +12,7 @@ import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.Upcasters;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.OutcomeException;
 import io.postroom.relay.Projection;
@@ -30,7 +31,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -106,7 +109,11 @@ class ReceptionTest {
     }
 
     private void receiveAll(List<Arrival> arrivals) throws InterruptedException {
-        reception().receive(arrivals, new Reception.Caller() {
+        receive(reception(), arrivals);
+    }
+
+    private void receive(Reception reception, List<Arrival> arrivals) throws InterruptedException {
+        reception.receive(arrivals, new Reception.Caller() {
             @Override
             public boolean goesOn() {
                 return goesOn;
@@ -205,6 +212,110 @@ class ReceptionTest {
         assertThat(batches).containsExactly("6");
         assertThat(strings("select distinct attempt from applied")).containsExactly("1");
         assertThat(pauses).hasSize(4);
+    }
+
+    /** A lock that is held for long, or no room: however often, and for every message behind it. */
+    @Test
+    void whatPostgresCannotDoForLongCostsNoAttemptEither() throws Exception {
+        AtomicInteger times = new AtomicInteger();
+        projection = (tx, batch) -> {
+            if (times.incrementAndGet() <= 20) {
+                try (Statement statement = tx.createStatement()) {
+                    String state = times.get() % 2 == 0 ? "55P03" : "53100";
+                    statement.execute("do $$ begin raise exception 'later' using errcode = '" + state + "'; end $$");
+                }
+            }
+            apply(tx, batch);
+        };
+        receive(Messages.ofManyKeys("k", 3));
+        assertThat(applied()).hasSize(3);
+        assertThat(pauses).hasSize(20);
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isZero();
+    }
+
+    @Test
+    void aBatchThatPostgresEndsAgainAndAgainIsMadeSmallerAndNobodyIsBlamed() throws Exception {
+        AtomicInteger times = new AtomicInteger();
+        projection = (tx, batch) -> {
+            if (batch.size() > 2 || times.incrementAndGet() <= 8) {
+                try (Statement statement = tx.createStatement()) {
+                    statement.execute("do $$ begin raise exception 'meanwhile' using errcode = '40P01'; end $$");
+                }
+            }
+            apply(tx, batch);
+        };
+        receive(Messages.ofManyKeys("k", 8));
+        assertThat(applied()).hasSize(8);
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isZero();
+    }
+
+    /** A newer release writes it while this one still runs. */
+    @Test
+    void whatIsTooNewWaitsWithItsKeyForAProcessThatCanReadIt() throws Exception {
+        Message newer = Message.about("order", "a")
+                .event("OrderConfirmed")
+                .eventVersion(2)
+                .payload("{}")
+                .build();
+        Message later = Messages.order("a");
+        postroom = Postroom.builder(database.dataSource())
+                .upcasters(Upcasters.builder().newest("OrderConfirmed", 1).build())
+                .build();
+        onPause = () -> {
+            if (pauses.size() == 3) {
+                goesOn = false;
+            }
+        };
+        receive(List.of(newer, later));
+        assertThat(handled).isZero();
+        assertThat(applied()).isEmpty();
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter"))
+                .isZero();
+        postroom = database.postroom();
+        goesOn = true;
+        receive(List.of(newer, later));
+        assertThat(applied()).containsExactly(newer.id().toString(), later.id().toString());
+    }
+
+    /** Nothing but the projection itself could end it: it waits for something outside of PostgreSQL. */
+    @Test
+    void aProjectionThatHangsIsInterrupted() throws Exception {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch never = new CountDownLatch(1);
+        AtomicInteger times = new AtomicInteger();
+        projection = (tx, batch) -> {
+            if (times.incrementAndGet() == 1) {
+                hanging.countDown();
+                never.await();
+            }
+            apply(tx, batch);
+        };
+        Reception reception = postroom.reception()
+                .consumer("billing")
+                .retry(THRICE)
+                .deadline(Duration.ofMillis(300))
+                .build(projection);
+        Thread watch = new Thread(() -> {
+            try {
+                hanging.await();
+                while (!Thread.currentThread().isInterrupted()) {
+                    reception.watch();
+                    LockSupport.parkNanos(10_000_000);
+                }
+            } catch (InterruptedException e) {
+                // The test is over.
+            }
+        });
+        watch.start();
+        try {
+            receive(reception, List.of(arrival(1, Messages.order("a"), null)));
+        } finally {
+            watch.interrupt();
+            watch.join();
+        }
+        assertThat(strings("select attempt from applied")).containsExactly("2");
     }
 
     @Test
@@ -321,6 +432,86 @@ class ReceptionTest {
                 .containsExactly("redriven 3 false", "open 3 true");
     }
 
+    /** Its effect is found wanting at the commit; others must not wait for it. */
+    @Test
+    void aRedrivenDeadLetterThatFailsAtTheCommitHoldsUpNoOther() throws Exception {
+        failing.put("bad", new IllegalStateException("no"));
+        failing.put("good", new IllegalStateException("no"));
+        receive(List.of(Messages.order("bad"), Messages.order("good")));
+        failing.clear();
+        database.execute(
+                "create table parent (id text primary key)",
+                "create table child (id text references parent deferrable initially deferred)",
+                "insert into parent values ('good')");
+        projection = (tx, batch) -> {
+            apply(tx, batch);
+            try (PreparedStatement insert = tx.prepareStatement("insert into child values (?)")) {
+                insert.setString(1, batch.get(0).message().aggregateId());
+                insert.executeUpdate();
+            }
+        };
+        redrive(null);
+        for (int i = 0; i < 4; i++) {
+            database.execute("update postroom.redriven_letter set due_at = now() - interval '1 s'");
+            assertThat(reception().redrive()).isTrue();
+        }
+        assertThat(strings("select aggregate from applied")).containsExactly("good");
+        assertThat(strings("select aggregate_id from postroom.dead_letter where resolution is null"))
+                .containsExactly("bad");
+        assertThat(database.queryLong("select count(*) from postroom.redriven_letter"))
+                .isZero();
+    }
+
+    @Test
+    void redrivenDeadLettersOfAKeyAreAppliedInTheirOrderWhoeverAppliesThem() throws Exception {
+        List<Message> messages = new ArrayList<>(Messages.sequence("a", 3));
+        messages.add(Messages.order("b"));
+        failing.put("a", new IllegalStateException("no"));
+        failing.put("b", new IllegalStateException("no"));
+        receive(messages);
+        failing.clear();
+        redrive(null);
+        try (Connection tx = database.begin()) {
+            tx.createStatement()
+                    .execute(
+                            "select from postroom.redriven_letter where dead_letter = (select min(id) from postroom.dead_letter) for update");
+            assertThat(reception().redrive()).isTrue();
+            assertThat(reception().redrive())
+                    .as("somebody has the first of them")
+                    .isFalse();
+            assertThat(strings("select aggregate from applied")).containsExactly("b");
+        }
+        database.execute("update postroom.redriven_letter set due_at = now() + interval '1 h'"
+                + " where dead_letter = (select min(id) from postroom.dead_letter)");
+        assertThat(reception().redrive()).as("the first is to be tried later").isFalse();
+        database.execute("update postroom.redriven_letter set due_at = now() - interval '1 s'");
+        while (reception().redrive()) {
+            // One after the other.
+        }
+        assertThat(strings("select payload from applied where aggregate = 'a' order by n"))
+                .containsExactly("{\"n\":0}", "{\"n\":1}", "{\"n\":2}");
+    }
+
+    /** Another database writes to the same topic, and counts as it likes. */
+    @Test
+    void aForeignSequenceIsNoPositionOfOurJournal() throws Exception {
+        serveFromKafka();
+        Message ours = Messages.order("ours");
+        try (Connection tx = database.begin()) {
+            postroom.outbox().publish(tx, ours);
+            tx.commit();
+        }
+        postroom.journal().stampAll();
+        failing.put("ours", new OutcomeException(Outcome.rejected("no")));
+        failing.put("theirs", new OutcomeException(Outcome.rejected("no")));
+        receiveAll(List.of(
+                arrival(1, Messages.order("theirs"), null),
+                arrival(1, ours, null),
+                arrival(1, Messages.order("theirs"), null)));
+        assertThat(strings("select aggregate_id || ' ' || (position = 1) from postroom.dead_letter order by id"))
+                .containsExactly("theirs false", "ours true", "theirs false");
+    }
+
     @Test
     void nothingIsAppliedWhileSomebodyElseServesTheSubscription() throws Exception {
         database.execute("insert into postroom.subscription (name, lanes) values ('billing', 1)");
@@ -335,9 +526,7 @@ class ReceptionTest {
         failing.put("bad", new OutcomeException(Outcome.rejected("no")));
         receive(List.of(Messages.order("a"), Messages.order("bad")));
         assertThat(applied()).hasSize(1);
-        assertThat(onlyLetter().position())
-                .as("the journal's position, as a relay would have it")
-                .isEqualTo(2);
+        assertThat(onlyLetter().message().aggregateId()).isEqualTo("bad");
     }
 
     private boolean isServed(String group, String... topics) {

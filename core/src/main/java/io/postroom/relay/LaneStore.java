@@ -89,7 +89,7 @@ final class LaneStore {
     Begun begin() {
         return database.transactPromptly(tx -> {
             long position = lock(tx).position();
-            RelayTable.Plan plan = lanes.plan(tx, held);
+            RelayTable.Plan plan = lanes.plan(tx, held).orElseThrow(() -> lost(position));
             recorded = plan.recorded();
             Set<Integer> keys = new HashSet<>(deliveries.reread(tx, held));
             rescue(tx, keys);

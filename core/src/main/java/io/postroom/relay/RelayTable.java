@@ -287,11 +287,11 @@ final class RelayTable {
                 .isPresent();
     }
 
-    Plan plan(Connection tx, Held lane) {
+    Optional<Plan> plan(Connection tx, Held lane) {
         return lanePlan.on(tx)
                 .set("subscription", lane.subscription())
                 .set("lane", lane.lane())
-                .one(row -> {
+                .first(row -> {
                     Array former = row.getArray(2);
                     return new Plan(
                             row.getInt(1),

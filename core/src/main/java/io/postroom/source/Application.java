@@ -7,7 +7,6 @@ import io.postroom.inbox.Received;
 import io.postroom.journal.Filter;
 import io.postroom.journal.Journal;
 import io.postroom.message.Envelope;
-import io.postroom.message.Message;
 import io.postroom.message.Reading;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.SqlState;
@@ -26,6 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -38,44 +38,61 @@ record Application(
         String consumer,
         Projection projection,
         Duration deadline,
-        Semaphore transactions) {
+        Semaphore transactions,
+        Watch watch) {
 
     /** So many causes are looked at. */
     private static final int CAUSES_MAX = 16;
 
-    /** A message as it came, and as this process reads it. */
+    /** The error class of a message whose id another one has. */
+    static final String CONFLICT = "inbox.conflict";
+
+    private static final Duration LOOK = Duration.ofMillis(200);
+
+    /** A message as it came, and as this process reads it; what is to become of it if it cannot be read here. */
     record Item(
-            Arrival arrival, Envelope envelope, @Nullable Fault unreadable) {
+            Arrival arrival, Envelope envelope, @Nullable Outcome unreadable) {
         private static Item of(Arrival arrival, Journal journal) {
             Fault fault = arrival.unreadable();
             if (fault != null) {
-                return new Item(arrival, arrival.envelope(), fault);
+                return new Item(arrival, arrival.envelope(), new Outcome.Rejected(fault));
             }
             Reading reading = journal.reading(arrival.envelope().message());
-            if (reading instanceof Reading.Unreadable unreadable) {
-                return new Item(
-                        arrival,
-                        arrival.envelope(),
-                        Fault.of(
-                                unreadable.errorClass(),
-                                unreadable.reason() + "; redrive it when this process can read it"));
+            if (reading instanceof Reading.Read read) {
+                return new Item(arrival, new Envelope(arrival.envelope().position(), read.message(), 1), null);
             }
-            Message message = ((Reading.Read) reading).message();
-            return new Item(arrival, new Envelope(arrival.envelope().position(), message, 1), null);
+            Reading.Unreadable unreadable = (Reading.Unreadable) reading;
+            // A process with the release that wrote it will get the partition; till then its key must not go on without
+            // it.
+            Outcome outcome = reading instanceof Reading.TooNew
+                    ? new Outcome.Unavailable(Fault.of(unreadable.errorClass(), unreadable.reason()), null)
+                    : new Outcome.Rejected(Fault.of(
+                            unreadable.errorClass(),
+                            unreadable.reason() + "; redrive it when this process can read it"));
+            return new Item(arrival, arrival.envelope(), outcome);
         }
     }
 
     /** How a transaction ended; {@code blamed} if it was the projection that threw. */
     record Result(@Nullable Throwable thrown, boolean blamed) {
+        /** Nobody wanted it any more, and nothing was done. */
+        static final Result ABANDONED = new Result(null, false);
+
         boolean isApplied() {
-            return thrown == null;
+            return thrown == null && this != ABANDONED;
         }
 
-        /** The database cannot be used, or not as it must be: no message is to blame. */
+        /** The database cannot be used, or not as it must be, or has no room: no message is to blame. */
         boolean isTrouble() {
-            return thrown != null && (!blamed || SqlState.isUnreachable(state("-")));
+            String state = state("-");
+            return thrown != null
+                    && (!blamed
+                            || SqlState.isUnreachable(state)
+                            || state.startsWith("53")
+                            || state.equals(SqlState.LOCK_NOT_AVAILABLE));
         }
 
+        /** It was ended because of what others did at the same time. */
         boolean isDisturbed() {
             return thrown != null && SqlState.isDisturbed(state("-"));
         }
@@ -120,44 +137,46 @@ record Application(
     }
 
     /** Applies messages in one transaction, those that come for the first time. */
-    Result apply(List<Item> batch, int attempt) throws InterruptedException {
+    Result apply(List<Item> batch, int attempt, Reception.Caller caller) throws InterruptedException {
         boolean[] done = {false};
         try {
-            transact(tx -> {
-                List<Item> wanted = wanted(tx, batch);
-                project(tx, wanted, attempt);
+            boolean begun = transact(caller, tx -> {
+                project(tx, wanted(tx, batch), attempt);
                 done[0] = true;
             });
-            return new Result(null, false);
+            return begun ? new Result(null, false) : Result.ABANDONED;
         } catch (NotServedException e) {
             throw e;
         } catch (NotAppliedException e) {
             return new Result(e.getCause(), true);
         } catch (RuntimeException e) {
-            // What fails when it is committed, such as a constraint that was deferred, was written by the projection.
-            Result result = new Result(e, true);
-            return done[0] && !result.isTrouble() ? result : new Result(e, false);
+            return thrown(e, done[0]);
         }
+    }
+
+    /** What fails when it is committed, such as a constraint that was deferred, was written by the projection. */
+    static Result thrown(RuntimeException e, boolean wasDone) {
+        Result result = new Result(e, true);
+        return wasDone && !result.isTrouble() ? result : new Result(e, false);
     }
 
     /** Without what the subscription does not want, though it is in its topics, and what an operator has. */
     private List<Item> wanted(Connection tx, List<Item> batch) {
         Filter filter = enter(tx).filter();
-        List<Item> wanted = batch.stream()
-                .filter(item -> item.arrival().unreadable() != null
-                        || filter.wants(item.arrival().envelope().message()))
-                .toList();
-        Fault unreadable = wanted.isEmpty() ? null : wanted.get(0).unreadable();
-        if (unreadable != null) {
-            throw new NotAppliedException(new OutcomeException(new Outcome.Rejected(unreadable)));
-        }
         Set<UUID> known = table.knownLetters(
                 tx,
                 consumer,
-                wanted.stream().map(item -> item.envelope().message().id()).toList());
-        return wanted.stream()
+                batch.stream().map(item -> item.envelope().message().id()).toList());
+        List<Item> wanted = batch.stream()
+                .filter(item -> item.arrival().unreadable() != null
+                        || filter.wants(item.arrival().envelope().message()))
                 .filter(item -> !known.contains(item.envelope().message().id()))
                 .toList();
+        Outcome unreadable = wanted.isEmpty() ? null : wanted.get(0).unreadable();
+        if (unreadable != null) {
+            throw new NotAppliedException(new OutcomeException(unreadable));
+        }
+        return wanted;
     }
 
     /** Lets those that the inbox has not accepted take effect. */
@@ -175,9 +194,10 @@ record Application(
         for (int i = 0; i < items.size(); i++) {
             Envelope envelope = items.get(i).envelope();
             if (answers.get(i) == Acceptance.CONFLICT) {
-                throw new NotAppliedException(new OutcomeException(
-                        Outcome.rejected("message " + envelope.message().id() + " was accepted by consumer " + consumer
-                                + " with another payload")));
+                throw new NotAppliedException(new OutcomeException(new Outcome.Rejected(Fault.of(
+                        CONFLICT,
+                        "message " + envelope.message().id() + " was accepted by consumer " + consumer
+                                + " with another payload"))));
             }
             if (answers.get(i) == Acceptance.FIRST) {
                 first.add(attempt == 1 ? envelope : new Envelope(envelope.position(), envelope.message(), attempt));
@@ -186,6 +206,7 @@ record Application(
         if (first.isEmpty()) {
             return;
         }
+        watch.enter(items.get(0));
         try {
             BorrowedConnection.lend(tx, consumer, lent -> projection.apply(lent, first));
             Database.requireWhole(tx);
@@ -193,29 +214,39 @@ record Application(
             // Whatever it is, it came of these messages. An interrupt that a projection left behind is its own.
             Thread.interrupted();
             throw new NotAppliedException(e);
+        } finally {
+            watch.leave();
         }
     }
 
-    /** Runs what gives a message up; returns what went wrong, if anything did. */
-    @Nullable
-    RuntimeException bury(Consumer<Grave> work) throws InterruptedException {
+    /** Runs what gives a message up. */
+    Result bury(Consumer<Grave> work, Reception.Caller caller) throws InterruptedException {
         try {
-            transact(tx -> work.accept(new Grave(tx, enter(tx).ofSubscription())));
-            return null;
+            return transact(caller, tx -> work.accept(new Grave(tx, enter(tx).ofSubscription())))
+                    ? new Result(null, false)
+                    : Result.ABANDONED;
         } catch (NotServedException e) {
             throw e;
         } catch (RuntimeException e) {
-            return e;
+            return new Result(e, false);
         }
     }
 
     /** A transaction, and whether there is a subscription of the consumer's name. */
     record Grave(Connection tx, boolean ofSubscription) {}
 
-    void transact(Consumer<Connection> work) throws InterruptedException {
-        transactions.acquire();
+    /** Returns whether it was done; not if its caller wants no more before it is its turn. */
+    private boolean transact(Reception.Caller caller, Consumer<Connection> work) throws InterruptedException {
+        while (!transactions.tryAcquire(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!caller.goesOn()) {
+                return false;
+            }
+        }
         try {
-            database.transactWithin(deadline.multipliedBy(2), tx -> {
+            if (!caller.goesOn()) {
+                return false;
+            }
+            return database.transactWithin(deadline.multipliedBy(2), tx -> {
                 work.accept(tx);
                 return true;
             });

@@ -3,6 +3,7 @@ package io.postroom.source;
 import io.postroom.message.Envelope;
 import io.postroom.retry.Fault;
 import java.util.Objects;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,13 +31,15 @@ public record Arrival(
         }
     }
 
-    /** The position of its dead letter: one for each message, whichever copy of it fails. */
+    /** The position of its dead letter, if the journal has the message there; else it is {@link #beyond}. */
     long letterPosition(boolean ofSubscription) {
-        if (ofSubscription && sequenced) {
-            return envelope.position();
-        }
-        long bits = envelope.message().id().getMostSignificantBits() * 31
-                + envelope.message().id().getLeastSignificantBits();
-        return BEYOND | bits & BEYOND - 1;
+        return ofSubscription && sequenced
+                ? envelope.position()
+                : beyond(envelope.message().id());
+    }
+
+    /** A number beyond all positions: one for each message, whichever copy of it fails. */
+    static long beyond(UUID id) {
+        return BEYOND | id.getMostSignificantBits() * 31 + id.getLeastSignificantBits() & BEYOND - 1;
     }
 }

@@ -59,7 +59,7 @@ final class MoveTable {
         wakeRelays = schema.sql(MoveTable.class, "wake_relays.sql");
     }
 
-    Optional<Outlook> outlook(Connection tx, String name, String feed, Duration kept, Obstacles obstacles) {
+    Optional<Outlook> outlook(Connection tx, String name, String feed, Duration kept, Feasibility feasibility) {
         return outlook.on(tx)
                 .set("name", name)
                 .set("feed", feed)
@@ -71,7 +71,7 @@ final class MoveTable {
                         row.getLong("deliveries"),
                         row.getLong("letters"),
                         seconds(row.getDouble("overlap")),
-                        obstacles.find(row)));
+                        feasibility.find(row)));
     }
 
     private static Duration seconds(double seconds) {

@@ -24,7 +24,7 @@ import java.util.function.Function;
  */
 public final class Moves {
     /** Longer than a switch waits for those that are open: nobody begins anew meanwhile. It ends by itself if whoever switches dies. */
-    private static final Duration MARGIN = Duration.ofSeconds(5);
+    private static final Duration MARGIN = Duration.ofSeconds(2);
 
     private final Database database;
     private final Subscriptions subscriptions;
@@ -59,7 +59,7 @@ public final class Moves {
     }
 
     private Outlook outlook(Connection tx, String name, String feed) {
-        return table.outlook(tx, name, feed, Retention.USUAL.kept(), new Obstacles(name, feed))
+        return table.outlook(tx, name, feed, Retention.USUAL.kept(), new Feasibility(name, feed))
                 .orElseThrow(() -> refused(
                         "subscription.unknown",
                         name,
@@ -106,7 +106,7 @@ public final class Moves {
         check(request);
         return database.transact(tx -> {
             // One after the other, and not while lanes are moved or their number changes.
-            subscriptions.lockFree(tx, List.of(name));
+            subscriptions.lock(tx, name);
             if (outlook(tx, name, request.feed()).servedBy() == request.target()) {
                 return Optional.empty();
             }

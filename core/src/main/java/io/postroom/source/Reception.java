@@ -2,23 +2,24 @@ package io.postroom.source;
 
 import io.postroom.PostroomException;
 import io.postroom.inbox.Inbox;
+import io.postroom.inbox.Retention;
 import io.postroom.journal.Journal;
 import io.postroom.message.Message;
 import io.postroom.postgres.Database;
 import io.postroom.relay.Projection;
 import io.postroom.retry.Backoff;
 import io.postroom.retry.Decision;
-import io.postroom.retry.Fault;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,8 +35,6 @@ public final class Reception {
     public static final String KAFKA = "kafka";
 
     private static final Logger LOG = LoggerFactory.getLogger(Reception.class);
-    /** What PostgreSQL ends so often in a row, because of what others do at the same time, is taken for the messages' fault. */
-    private static final int DISTURBED_MAX = 5;
 
     private static final Backoff TROUBLE = new Backoff(Duration.ofMillis(50), Duration.ofSeconds(5));
     private static final Backoff PROBE = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
@@ -48,7 +47,7 @@ public final class Reception {
     private final Application application;
     private final Undertaker undertaker;
     private final Redriving redriving;
-    private volatile boolean troubled;
+    private final Watch watch;
 
     private Reception(Builder builder, Projection projection) {
         this.consumer = builder.consumer;
@@ -57,6 +56,7 @@ public final class Reception {
         this.batchMax = builder.batchMax;
         this.telemetry = builder.telemetry;
         ReceptionTable table = new ReceptionTable(builder.database.schema());
+        this.watch = new Watch(consumer, builder.deadline);
         this.application = new Application(
                 builder.database,
                 table,
@@ -65,7 +65,8 @@ public final class Reception {
                 consumer,
                 projection,
                 builder.deadline,
-                new Semaphore(builder.transactionsMax));
+                new Semaphore(builder.transactionsMax),
+                watch);
         this.undertaker = new Undertaker(table, consumer, node, telemetry);
         this.redriving = new Redriving(builder.database, table, application, undertaker, retry, node);
     }
@@ -84,6 +85,24 @@ public final class Reception {
 
     public String consumer() {
         return consumer;
+    }
+
+    /** Takes note that this consumer receives from now on. For one that has declared how long it remembers. */
+    public void begin() {
+        application.database().run(tx -> {
+            application.table().beginReceiving(tx, consumer);
+            return true;
+        });
+    }
+
+    /**
+     * Since when its inbox remembers all that it has accepted; nothing if it has forgotten nothing yet. What a broker has from before
+     * then may have taken effect: whoever does not know how far it was must not begin earlier.
+     */
+    public Optional<Instant> rememberedSince() {
+        return application
+                .database()
+                .run(tx -> application.table().rememberedSince(tx, consumer, Retention.USUAL.kept()));
     }
 
     /**
@@ -118,35 +137,33 @@ public final class Reception {
      */
     public void receive(List<Arrival> arrivals, Caller caller) throws InterruptedException {
         List<Application.Item> items = arrivals.stream().map(application::read).toList();
-        Trial trial = new Trial(retry, node, 0);
+        Course course = new Course(consumer, node, retry, batchMax);
         int next = 0;
-        int max = batchMax;
-        int disturbed = 0;
-        int failures = 0;
         while (next < items.size() && caller.goesOn()) {
-            List<Application.Item> batch = batch(items, next, max);
+            List<Application.Item> batch = batch(items, next, course.max());
+            Outage outage = course.outage(batch.get(0));
             long began = System.nanoTime();
-            Application.Result result = application.apply(batch, trial.attempts() + 1);
+            Application.Result result = application.apply(batch, course.trial().attempts() + 1, caller);
+            if (result == Application.Result.ABANDONED) {
+                return;
+            }
             if (result.isApplied()) {
                 next += batch.size();
-                max = Math.min(batchMax, max * 2);
-                trial = new Trial(retry, node, 0);
-                disturbed = 0;
-                failures = 0;
-                wellAgain();
+                outage.isOver();
+                course.goesWell();
                 telemetry.delivered(consumer, batch.size());
                 caller.handled(batch.size());
-            } else if (result.isTrouble() || result.isDisturbed() && ++disturbed < DISTURBED_MAX) {
-                trouble(result.thrown());
-                caller.pause(TROUBLE.after(++failures));
+            } else if (result.isTrouble() || result.isDisturbed() && !course.isBlamed(batch.size(), began)) {
+                outage.goesOn(result.thrown());
+                caller.pause(TROUBLE.after(course.failed()));
             } else if (batch.size() > 1) {
-                max = Math.max(1, batch.size() / 2);
+                course.halve(batch.size());
             } else {
-                Trial.Verdict verdict = trial.judge(result.thrown(), Duration.ofNanos(System.nanoTime() - began));
-                if (settle(batch.get(0), trial, verdict, ++failures, caller)) {
+                Trial.Verdict verdict = course.trial()
+                        .judge(Objects.requireNonNull(result.thrown()), Duration.ofNanos(System.nanoTime() - began));
+                if (settle(batch.get(0), course, verdict, caller)) {
                     next++;
-                    trial = new Trial(retry, node, 0);
-                    failures = 0;
+                    course.begin();
                     caller.handled(1);
                 }
             }
@@ -163,6 +180,11 @@ public final class Reception {
         return redriving.once();
     }
 
+    /** Interrupts projections that do not come back in time, and says so. To be called again and again. */
+    public void watch() {
+        watch.look();
+    }
+
     /** What goes together: messages that have not failed, or one that cannot be read. */
     private static List<Application.Item> batch(List<Application.Item> items, int next, int max) {
         int end = next + 1;
@@ -175,9 +197,11 @@ public final class Reception {
     }
 
     /** Waits, or gives the message up. Returns whether it is done with. */
-    private boolean settle(Application.Item item, Trial trial, Trial.Verdict verdict, int failures, Caller caller)
+    private boolean settle(Application.Item item, Course course, Trial.Verdict verdict, Caller caller)
             throws InterruptedException {
         Message message = item.arrival().envelope().message();
+        Trial trial = course.trial();
+        int failures = course.failed();
         telemetry.failed(consumer, message.eventType(), verdict.word());
         if (verdict.decision() instanceof Decision.TryAgain again) {
             log(item, trial, verdict, "trying again in " + again.after().toMillis() + " ms");
@@ -191,13 +215,17 @@ public final class Reception {
         }
         Decision.GiveUp over = (Decision.GiveUp) verdict.decision();
         log(item, trial, verdict, "buried: " + over.why());
+        Outage outage = course.outage(item);
         for (int tries = 1; caller.goesOn(); tries++) {
-            @Nullable RuntimeException thrown = application.bury(tx -> undertaker.bury(tx, item, trial, verdict));
-            if (thrown == null) {
+            Application.Result result = application.bury(grave -> undertaker.bury(grave, item, trial, verdict), caller);
+            if (result.isApplied()) {
+                outage.isOver();
                 return true;
             }
-            trouble(thrown);
-            caller.pause(TROUBLE.after(tries));
+            if (result != Application.Result.ABANDONED) {
+                outage.goesOn(result.thrown());
+                caller.pause(TROUBLE.after(tries));
+            }
         }
         return false;
     }
@@ -212,24 +240,6 @@ public final class Reception {
                 verdict.fault().errorClass(),
                 verdict.fault().message(),
                 next);
-    }
-
-    /** In an outage every batch would say the same: the first one speaks for all. */
-    private void trouble(@Nullable Throwable thrown) {
-        if (!troubled) {
-            troubled = true;
-            LOG.warn(
-                    "consumer {} cannot go on: {}; nothing is lost, it is tried again",
-                    consumer,
-                    thrown == null ? "" : Fault.of(thrown).message());
-        }
-    }
-
-    private void wellAgain() {
-        if (troubled) {
-            troubled = false;
-            LOG.info("consumer {} goes on", consumer);
-        }
     }
 
     /** Collects a reception; {@link #build} reports every problem at once. */
@@ -271,7 +281,7 @@ public final class Reception {
             return this;
         }
 
-        /** How long one transaction may take before PostgreSQL ends it; 60 s unless given. */
+        /** How long the projection may take over a batch before it is interrupted, and each statement of it; 60 s unless given. */
         public Builder deadline(Duration deadline) {
             this.deadline = deadline;
             return this;

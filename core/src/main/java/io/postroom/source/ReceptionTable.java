@@ -11,9 +11,12 @@ import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -23,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class ReceptionTable {
     private final Sql enter;
     private final Sql servedBy;
+    private final Sql beginReceiving;
+    private final Sql rememberedSince;
     private final Sql knownLetters;
     private final Sql isAccepted;
     private final Sql bury;
@@ -33,6 +38,8 @@ final class ReceptionTable {
 
     ReceptionTable(Schema schema) {
         enter = schema.sql(ReceptionTable.class, "enter.sql");
+        beginReceiving = schema.sql(ReceptionTable.class, "begin_receiving.sql");
+        rememberedSince = schema.sql(ReceptionTable.class, "remembered_since.sql");
         servedBy = schema.sql(ReceptionTable.class, "served_by.sql");
         knownLetters = schema.sql(ReceptionTable.class, "known_letters.sql");
         isAccepted = schema.sql(ReceptionTable.class, "is_accepted.sql");
@@ -99,6 +106,19 @@ final class ReceptionTable {
         });
     }
 
+    void beginReceiving(Connection tx, String consumer) {
+        beginReceiving.on(tx).set("consumer", consumer).update();
+    }
+
+    Optional<Instant> rememberedSince(Connection tx, String consumer, Duration kept) {
+        return rememberedSince
+                .on(tx)
+                .set("consumer", consumer)
+                .set("kept", kept)
+                .first(row -> Objects.requireNonNull(row.getObject(1, OffsetDateTime.class))
+                        .toInstant());
+    }
+
     private static String @Nullable [] texts(@Nullable Array array) throws SQLException {
         return array == null ? null : (String[]) array.getArray();
     }
@@ -121,6 +141,7 @@ final class ReceptionTable {
                 .set("source", grave.source())
                 .set("consumer", grave.consumer())
                 .set("position", grave.position())
+                .set("beyond", Arrival.beyond(message.id()))
                 .set("place", grave.place())
                 .set("id", message.id())
                 .set("tenant_id", message.tenantId())

@@ -2,13 +2,14 @@ package io.postroom.source;
 
 import io.postroom.message.Envelope;
 import io.postroom.postgres.Database;
-import io.postroom.relay.Outcome;
 import io.postroom.relay.OutcomeException;
 import io.postroom.retry.Decision;
+import io.postroom.retry.Fault;
 import io.postroom.retry.RetryPolicy;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,6 +33,7 @@ record Redriving(
     /** Returns whether there was one. */
     boolean once() {
         ReceptionTable.@Nullable Redriven[] taken = {null};
+        boolean[] done = {false};
         long began = System.nanoTime();
         try {
             return database.transact(tx -> {
@@ -40,17 +42,22 @@ record Redriving(
                 if (found.isEmpty()) {
                     return false;
                 }
-                ReceptionTable.Redriven redriven = found.get();
-                taken[0] = redriven;
-                apply(tx, redriven);
+                taken[0] = found.get();
+                apply(tx, found.get());
+                done[0] = true;
                 return true;
             });
-        } catch (NotAppliedException e) {
+        } catch (NotServedException e) {
+            throw e;
+        } catch (RuntimeException e) {
             ReceptionTable.Redriven redriven = taken[0];
             if (redriven == null) {
                 throw e;
             }
-            failed(redriven, e.getCause(), Duration.ofNanos(System.nanoTime() - began));
+            Application.Result result = e instanceof NotAppliedException
+                    ? new Application.Result(e.getCause(), true)
+                    : Application.thrown(e, done[0]);
+            failed(redriven, result, Duration.ofNanos(System.nanoTime() - began));
             return true;
         }
     }
@@ -60,13 +67,14 @@ record Redriving(
         Arrival arrival = new Arrival("dead letter " + redriven.deadLetter(), envelope, true, null);
         Application.Item item = application.read(arrival);
         if (item.unreadable() != null) {
-            throw new NotAppliedException(new OutcomeException(new Outcome.Rejected(item.unreadable())));
+            throw new NotAppliedException(new OutcomeException(item.unreadable()));
         }
         application.project(tx, List.of(item), redriven.attempts() + 1);
         table.endRedriven(tx, redriven.deadLetter());
     }
 
-    private void failed(ReceptionTable.Redriven redriven, Throwable thrown, Duration took) {
+    private void failed(ReceptionTable.Redriven redriven, Application.Result result, Duration took) {
+        Throwable thrown = Objects.requireNonNull(result.thrown());
         database.transact(tx -> {
             boolean ofSubscription = application.enter(tx).ofSubscription();
             Optional<Integer> attempts = table.lockRedriven(tx, redriven.deadLetter());
@@ -74,8 +82,16 @@ record Redriving(
                 // Somebody else has taken it meanwhile.
                 return false;
             }
-            Application.Result result = new Application.Result(thrown, true);
             if (result.isTrouble() || result.isDisturbed()) {
+                // Others go first then; it must not keep them from it for ever.
+                Fault fault = Fault.of(thrown);
+                LOG.warn(
+                        "could not apply redriven dead letter {} for consumer {}: {}: {}; it is tried again in {} s",
+                        redriven.deadLetter(),
+                        application.consumer(),
+                        fault.errorClass(),
+                        fault.message(),
+                        ASIDE.toSeconds());
                 table.postponeRedriven(tx, redriven.deadLetter(), redriven.attempts(), ASIDE);
                 return false;
             }

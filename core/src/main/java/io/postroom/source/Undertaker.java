@@ -13,7 +13,8 @@ record Undertaker(ReceptionTable table, String consumer, String node, Telemetry 
         Arrival arrival = item.arrival();
         Message message = arrival.envelope().message();
         // What conflicts with a message that took effect is not that message.
-        if (!verdict.word().equals("rejected") && table.isAccepted(grave.tx(), consumer, message.id())) {
+        if (!verdict.fault().errorClass().equals(Application.CONFLICT)
+                && table.isAccepted(grave.tx(), consumer, message.id())) {
             return;
         }
         Cause cause = cause(verdict);

@@ -1,13 +1,21 @@
 -- Give up on a message that a source was brought, or on one that was redriven.
---   :source text   :consumer text   :position bigint   :place text?   :id uuid   :tenant_id text?   :aggregate_type text
+--   :source text   :consumer text   :position bigint   :beyond bigint   :place text?   :id uuid   :tenant_id text?   :aggregate_type text
 --   :aggregate_id text   :aggregate_version bigint?   :event_type text   :event_version int   :payload text, JSON
 --   :headers text?, JSON   :occurred_at timestamptz   :available_at timestamptz?   :cause text   :attempts int
 --   :error_class text   :error text   :fingerprint text   :history text, JSON   :node text   :origin bigint?
--- Another copy of the message may have been given up already: that dead letter goes on. The hash is that of key_hash.
-insert into /*schema*/dead_letter (source, owner, position, key_hash, place, message_id, tenant_id, aggregate_type, aggregate_id,
-                                   aggregate_version, event_type, event_version, payload, headers, occurred_at, available_at,
-                                   cause, attempts, error_class, error, fingerprint, history, buried_by, origin)
-select :source, :consumer, :position,
+-- Its position is believed only if our own journal has this message there: others write to topics, too, and number as they like. Another
+-- copy of the message may have been given up already: that dead letter goes on. No row: another message has its number. The hash is that
+-- of key_hash. Index: the primary keys of the journal's partitions, the outbox's on seq.
+insert into /*schema*/dead_letter as d (source, owner, position, key_hash, place, message_id, tenant_id, aggregate_type, aggregate_id,
+                                        aggregate_version, event_type, event_version, payload, headers, occurred_at, available_at,
+                                        cause, attempts, error_class, error, fingerprint, history, buried_by, origin)
+select :source, :consumer,
+       case when exists (
+                select
+                from /*schema*/journal as j
+                join /*schema*/outbox as o on o.seq = j.seq and o.day = j.outbox_day
+                where j.position = :position and o.id = :id
+            ) then :position else :beyond end,
        (hashtextextended(m.aggregate_id, hashtextextended(m.aggregate_type, hashtextextended(coalesce(m.tenant_id, ''), 0)))
         & 2147483647)::integer,
        :place, :id, m.tenant_id, m.aggregate_type, m.aggregate_id, :aggregate_version, :event_type, :event_version, :payload::json,
@@ -17,4 +25,5 @@ from (values (:tenant_id::text, :aggregate_type::text, :aggregate_id::text)) as 
 on conflict (source, owner, position) where resolution is null do update
     set cause = excluded.cause, attempts = excluded.attempts, error_class = excluded.error_class, error = excluded.error,
         fingerprint = excluded.fingerprint, history = excluded.history, place = excluded.place
+    where d.message_id = excluded.message_id
 returning id

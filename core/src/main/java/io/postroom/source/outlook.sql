@@ -2,7 +2,8 @@
 -- remembered.
 --   :name text   :feed text   :kept double precision, seconds an inbox remembers unless told otherwise
 -- What the feed has not carried yet may have taken effect since it got its position, or since it was due: its first entry after the
--- slowest lane, and what has failed and waits. What is for later is delivered by both when it is due.
+-- slowest lane, and what has failed and waits. What is for later is delivered by both when it is due. A relay that was started before the
+-- subscription's projection was put behind its inbox may know of none: one that lives, or one whose lease ran out not long ago.
 select s.served_by, s.receiver, s.consumer, s.on_burial, s.paused_at is not null as paused, s.copy_of is not null as is_copy,
        s.lanes_wanted is not null as lanes_changing,
        exists (select from /*schema*/generation as g where g.subscription = s.name) as of_read_model,
@@ -17,6 +18,13 @@ select s.served_by, s.receiver, s.consumer, s.on_burial, s.paused_at is not null
                 and (f.event_types is null or s.event_types <@ f.event_types)
                 and (f.tenants is null or s.tenants <@ f.tenants), false) as covered,
        coalesce(fed.position, 0) as feed_position,
+       least(fed.position, (select min(v.position) - 1 from /*schema*/delivery as v
+                            where v.subscription = f.name and v.state <> 'scheduled')) < s.inbox_after as feed_before_inbox,
+       s.inbox_after, s.consumer_at > m.noted_at as consumer_changed,
+       (select min(r.name) from /*schema*/relay as r
+        where s.name = any (r.subscriptions) and r.started_at < s.consumer_at and r.leased_until > clock_timestamp()) as other_relay,
+       overlap.since <= (select max(r.leased_until) from /*schema*/relay as r
+                         where s.name = any (r.subscriptions) and r.started_at < s.consumer_at) as overlaps_other,
        (select count(*) from /*schema*/dead_letter as d
         where d.source = 'subscription' and d.owner = f.name and d.resolution is null) as feed_letters,
        m.id is not null as begun,

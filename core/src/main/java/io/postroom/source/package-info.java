@@ -8,7 +8,8 @@
  * the rest of its partition waits behind it, then buried, and the partition goes on. What PostgreSQL ended because of others, or could
  * not do at all, is nobody's fault and costs no attempt.
  *
- * <p>An inbox row means that a message took effect; a dead letter means that an operator has it. A message has one or the other. An
+ * <p>An inbox row means that a message took effect; a dead letter means that an operator has it. A message has one or the other, but where
+ * a zombie applies what its heir gives up in the same moment: both are there then, and a redrive finds that it took effect. An
  * operator who redrives puts the dead letter into {@code redriven_letter}; any process of the consumer applies it, in one transaction
  * with the inbox and the end of that row.
  *

@@ -46,6 +46,7 @@ final class Skipper {
         List<LaneMove> moves = moves(to, subscription, locked);
         if (!moves.isEmpty()) {
             lanes.move(tx, name, moves);
+            acts.table().noteSkip(tx, name, to);
             acts.record(tx, act, "skip", name, Map.of("to", to, "lanes", LaneCounter.details(moves)));
         }
         return Optional.of(new SkipPlan(name, to, moves));

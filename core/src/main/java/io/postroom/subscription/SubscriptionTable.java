@@ -33,6 +33,7 @@ final class SubscriptionTable {
     private final Sql lockToRemove;
     private final Sql pause;
     private final Sql resume;
+    private final Sql noteSkip;
     private final Sql wantLanes;
     private final Sql askToDrain;
     private final Sql endDrain;
@@ -60,6 +61,7 @@ final class SubscriptionTable {
         lockToRemove = schema.sql(SubscriptionTable.class, "lock_to_remove.sql");
         pause = schema.sql(SubscriptionTable.class, "pause.sql");
         resume = schema.sql(SubscriptionTable.class, "resume.sql");
+        noteSkip = schema.sql(SubscriptionTable.class, "note_skip.sql");
         wantLanes = schema.sql(SubscriptionTable.class, "want_lanes.sql");
         askToDrain = schema.sql(SubscriptionTable.class, "ask_to_drain.sql");
         endDrain = schema.sql(SubscriptionTable.class, "end_drain.sql");
@@ -178,6 +180,10 @@ final class SubscriptionTable {
 
     void resume(Connection tx, String name) {
         resume.on(tx).set("name", name).update();
+    }
+
+    void noteSkip(Connection tx, String name, long to) {
+        noteSkip.on(tx).set("name", name).set("to", to).update();
     }
 
     void wantLanes(Connection tx, String name, @Nullable Integer lanes) {

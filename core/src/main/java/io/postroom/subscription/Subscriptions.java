@@ -243,6 +243,11 @@ public final class Subscriptions {
         return drain.whileFree(names, attempt, patience, work::apply);
     }
 
+    /** Locks a subscription for the rest of the transaction: acts of operators come one after the other. */
+    public void lock(Connection tx, String name) {
+        acts.lock(tx, name, "lock subscription " + name);
+    }
+
     /** Locks subscriptions and their lanes for the rest of the transaction; says whether no relay has one of the lanes. */
     public boolean lockFree(Connection tx, List<String> names) {
         List<String> inOrder = names.stream().sorted().toList();

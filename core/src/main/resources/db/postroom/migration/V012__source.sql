@@ -5,6 +5,10 @@ alter table /*schema*/subscription
     add column served_by text not null default 'postgres',
     -- Whose inbox its projection is behind, if it is behind one.
     add column consumer text,
+    -- Since when relays say so. One that was started before may serve it otherwise.
+    add column consumer_at timestamptz,
+    -- Of what lies up to here that inbox may not know what took effect, or it was left out on purpose.
+    add column inbox_after bigint not null default 0,
     add constraint subscription_served_by check (served_by in ('postgres', 'kafka'));
 
 alter table /*schema*/dead_letter
@@ -14,14 +18,21 @@ alter table /*schema*/dead_letter
     drop constraint dead_letter_source,
     add constraint dead_letter_source check (source in ('subscription', 'kafka'));
 
+alter table /*schema*/inbox_consumer
+    -- When a source of its began to receive.
+    add column receives_since timestamptz;
+
 -- Dead letters of a source that were redriven, until they have taken effect or are buried again.
 create table /*schema*/redriven_letter (
     dead_letter bigint      not null primary key references /*schema*/dead_letter (id),
     consumer    text        not null,
+    key_hash    integer     not null,
     due_at      timestamptz not null default clock_timestamp(),
     attempts    integer     not null default 0
 );
 create index redriven_letter_due on /*schema*/redriven_letter (consumer, due_at, dead_letter);
+-- Those of one key are applied in their order.
+create index redriven_letter_key on /*schema*/redriven_letter (consumer, key_hash, dead_letter);
 
 -- A move of a subscription to a broker or back: where the cut is. The cut is found first and does not change; whoever goes on with the
 -- move goes on from here.

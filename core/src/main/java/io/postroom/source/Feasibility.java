@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What speaks against a move, read from the row that tells of the subscription and its feed. */
-record Obstacles(String name, String feed) {
+/** Whether a subscription can be moved, and what speaks against it, read from the row that tells of the subscription and its feed. */
+record Feasibility(String name, String feed) {
     /** The inbox must remember what comes twice for so much longer, in seconds, than the sides overlap: a move takes its time. */
     private static final double MARGIN = 3_600;
 
@@ -26,6 +26,12 @@ record Obstacles(String name, String feed) {
                 "its relays accept messages as consumer " + consumer + " and a source would do so as " + name
                         + ": neither would know what the other has; run relays with projection.behind(inbox, \"" + name
                         + "\") first");
+        String other = row.getString("other_relay");
+        add(
+                found,
+                other != null,
+                "relay " + other
+                        + " serves it since before its projection was put behind this inbox; restart that relay first");
         add(found, row.getBoolean("is_copy"), "it is a copy; move the original");
         add(found, row.getBoolean("of_read_model"), "it belongs to a read model, which is rebuilt from the journal");
         add(
@@ -70,6 +76,17 @@ record Obstacles(String name, String feed) {
                 !begun && row.getLong("feed_letters") > 0,
                 "feed " + feed + " has " + row.getLong("feed_letters")
                         + " open dead letters, which Kafka lacks; redrive or discard them first");
+        add(
+                found,
+                begun
+                        ? row.getBoolean("consumer_changed")
+                        : row.getBoolean("feed_before_inbox") || row.getBoolean("overlaps_other"),
+                begun
+                        ? "the inbox of its projection was changed since the cut was noted; cancel it and begin anew"
+                        : "of what lies up to position " + row.getLong("inbox_after")
+                                + ", or was applied by a relay that died not long ago, its inbox may not know what took effect or was"
+                                + " skipped, and feed " + feed
+                                + " has not carried all of that yet; let it catch up first");
         double overlap = row.getDouble("overlap");
         double remembered = row.getDouble("remembered");
         add(
