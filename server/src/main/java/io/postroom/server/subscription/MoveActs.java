@@ -42,7 +42,7 @@ final class MoveActs {
             return ExitCode.OK;
         }
         show(plan);
-        List<String> obstacles = plan.outlook().obstacles();
+        List<String> obstacles = plan.obstacles();
         obstacles.forEach(obstacle -> terminal.say("in the way: " + obstacle));
         if (risk.isDryRun()) {
             return obstacles.isEmpty() ? ExitCode.OK : ExitCode.CHECK_FAILED;

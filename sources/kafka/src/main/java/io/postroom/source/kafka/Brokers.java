@@ -10,14 +10,22 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.AuthorizationException;
 
-/** What a move asks of Kafka, by {@code topic/partition}. For one thread. */
+/** What a move, and a source that begins, ask of Kafka; offsets by {@code topic/partition}. For one thread. */
 final class Brokers implements AutoCloseable {
+    /** The code of an error: Kafka did not answer in time. */
+    static final String NO_ANSWER = "kafka.no-answer";
+
     private static final Duration ANSWER = Duration.ofSeconds(30);
 
     private final Admin admin;
@@ -26,6 +34,51 @@ final class Brokers implements AutoCloseable {
     Brokers(Map<String, Object> settings, List<String> topics) {
         this.admin = Admin.create(settings);
         this.topics = topics;
+    }
+
+    /** The same for a consumer's settings, as far as they mean something to an admin client. */
+    static Brokers of(Map<String, Object> consumerSettings, List<String> topics) {
+        Map<String, Object> settings = new HashMap<>(consumerSettings);
+        settings.keySet().retainAll(AdminClientConfig.configNames());
+        settings.remove(AdminClientConfig.METRIC_REPORTER_CLASSES_CONFIG);
+        return new Brokers(settings, topics);
+    }
+
+    /** Why the topics are no place for messages that must all arrive, each a sentence; what nobody may see is not asked for. */
+    List<String> obstacles() {
+        Map<ConfigResource, Config> configs;
+        try {
+            configs = answer(
+                    "read the settings of topics " + topics,
+                    admin.describeConfigs(topics.stream()
+                                    .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
+                                    .toList())
+                            .all());
+        } catch (PostroomException e) {
+            if (e.getCause() instanceof AuthorizationException) {
+                return List.of();
+            }
+            throw e;
+        }
+        return configs.entrySet().stream()
+                .filter(each -> String.valueOf(each.getValue()
+                                .get(TopicConfig.CLEANUP_POLICY_CONFIG)
+                                .value())
+                        .contains(TopicConfig.CLEANUP_POLICY_COMPACT))
+                .map(each -> "topic " + each.getKey().name()
+                        + " is compacted: of each key Kafka keeps the newest message only, and the others are lost to whoever is behind;"
+                        + " set its cleanup.policy to delete")
+                .sorted()
+                .toList();
+    }
+
+    /** Refuses topics that are not there, or are no place for messages. */
+    void requireTopics() {
+        answer("describe topics " + topics, admin.describeTopics(topics).allTopicNames());
+        List<String> obstacles = obstacles();
+        if (!obstacles.isEmpty()) {
+            throw new PostroomException("kafka.topic-unfit", String.join("; ", obstacles));
+        }
     }
 
     /** Where the topics end: behind everything that Kafka has acknowledged so far. */
@@ -80,11 +133,12 @@ final class Brokers implements AutoCloseable {
             Throwable cause = e.getCause() == null ? e : e.getCause();
             throw new PostroomException(
                     "kafka.refused",
-                    "could not " + attempt + ": " + cause.getClass().getSimpleName() + ": " + cause.getMessage(),
+                    "could not " + attempt + ": " + cause.getClass().getSimpleName() + ": " + cause.getMessage()
+                            + "; check the names, and what this login may do with them",
                     cause);
         } catch (TimeoutException e) {
             throw new PostroomException(
-                    "kafka.no-answer",
+                    NO_ANSWER,
                     "could not " + attempt + ": no answer within " + ANSWER.toSeconds() + " s; check the brokers",
                     e);
         } catch (InterruptedException e) {

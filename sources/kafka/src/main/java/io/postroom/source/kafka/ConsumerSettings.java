@@ -22,6 +22,8 @@ final class ConsumerSettings {
             entry(
                     ConsumerConfig.AUTO_OFFSET_RESET_CONFIG,
                     "a group without offsets begins at the beginning, and offsets that are gone are said to be"),
+            entry(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "what was undone must not take effect"),
+            entry(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "a misspelt topic would be made and waited for"),
             entry(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, BYTES),
             entry(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, BYTES),
             entry(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, "use bootstrapServers"),
@@ -33,9 +35,12 @@ final class ConsumerSettings {
     /** Puts the user's properties under the source's own; adds every problem to the list. */
     static Map<String, Object> merge(Map<String, String> own, Map<String, String> properties, List<String> problems) {
         Map<String, Object> settings = new HashMap<>();
-        // Partitions stay where they are when a process comes or goes, but for those that change hands.
-        settings.put(ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName());
-        settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        if (!"consumer".equalsIgnoreCase(properties.get(ConsumerConfig.GROUP_PROTOCOL_CONFIG))) {
+            // Partitions stay where they are when a process comes or goes, but for those that change hands. Newer
+            // brokers see to that.
+            settings.put(
+                    ConsumerConfig.PARTITION_ASSIGNMENT_STRATEGY_CONFIG, CooperativeStickyAssignor.class.getName());
+        }
         properties.forEach((name, value) -> {
             String why = REFUSED.get(name);
             if (why != null) {
@@ -47,6 +52,8 @@ final class ConsumerSettings {
                 settings.put(name, value);
             }
         });
+        settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        settings.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
         settings.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
         settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         settings.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);

@@ -1,13 +1,16 @@
 package io.postroom.source.kafka;
 
+import io.postroom.source.NotServedException;
 import io.postroom.source.Reception;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -17,8 +20,11 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,10 +43,12 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     private final Reception reception;
     private final Duration grace;
     private final Map<TopicPartition, PartitionWork> works = new HashMap<>();
-    private final AtomicBoolean notServed = new AtomicBoolean();
+    private final AtomicReference<@Nullable Throwable> over = new AtomicReference<>();
     private final AtomicBoolean polling = new AtomicBoolean();
     private volatile boolean stopped;
     private long committedNanos = System.nanoTime();
+    /** Whether Kafka could not be told the last time. */
+    private boolean silent;
 
     GroupSession(Map<String, Object> settings, List<String> topics, Reception reception, Duration grace) {
         this.consumer = new KafkaConsumer<>(settings);
@@ -49,15 +57,31 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
         this.grace = grace;
     }
 
-    /** Ends when it is stopped, or when somebody else serves the subscription. */
+    /** Ends when it is stopped, or when somebody else serves the subscription. Throws if a partition failed. */
     void run() {
         consumer.subscribe(topics, this);
-        while (!stopped && !notServed.get()) {
+        while (!stopped) {
             ConsumerRecords<byte[], byte[]> records = poll();
             for (TopicPartition partition : records.partitions()) {
                 give(partition, records);
             }
+            records.nextOffsets().forEach((partition, next) -> {
+                if (!records.partitions().contains(partition)) {
+                    // The end of a transaction, or one that was undone: there is nothing to handle, and it is to be
+                    // told.
+                    work(partition).reached(next.offset());
+                }
+            });
             settle();
+            reception.watch();
+            Throwable end = over.get();
+            if (end instanceof NotServedException) {
+                LOG.info("{}", end.getMessage());
+                return;
+            }
+            if (end != null) {
+                throw new IllegalStateException("a partition of source " + reception.consumer() + " failed", end);
+            }
         }
     }
 
@@ -67,36 +91,44 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     }
 
     private ConsumerRecords<byte[], byte[]> poll() {
-        polling.set(true);
         try {
-            return consumer.poll(POLL);
+            return pollOrBegin();
         } catch (WakeupException e) {
             // Something is handled, or it is over.
             return ConsumerRecords.empty();
+        }
+    }
+
+    private ConsumerRecords<byte[], byte[]> pollOrBegin() {
+        Beginning beginning = new Beginning(consumer, reception);
+        try {
+            return pollOnce();
         } catch (NoOffsetForPartitionException e) {
-            LOG.info("group of source {} begins at the beginning of {}", reception.consumer(), e.partitions());
-            consumer.seekToBeginning(e.partitions());
-            return ConsumerRecords.empty();
+            beginning.seek(e.partitions());
         } catch (OffsetOutOfRangeException e) {
-            Set<TopicPartition> partitions = e.offsetOutOfRangePartitions().keySet();
-            LOG.error(
-                    "source {} has lost messages: Kafka has deleted what it had not read of {}; it goes on with what is left."
-                            + " Keep the topic longer than the source may be behind",
-                    reception.consumer(),
-                    e.offsetOutOfRangePartitions());
-            consumer.seekToBeginning(partitions);
-            return ConsumerRecords.empty();
+            beginning.seekOutOfRange(e.offsetOutOfRangePartitions());
+        }
+        return ConsumerRecords.empty();
+    }
+
+    private ConsumerRecords<byte[], byte[]> pollOnce() {
+        polling.set(true);
+        try {
+            return consumer.poll(POLL);
         } finally {
             polling.set(false);
         }
+    }
+
+    private PartitionWork work(TopicPartition partition) {
+        return works.computeIfAbsent(partition, key -> new PartitionWork(key, reception, this::wake, over));
     }
 
     private void give(TopicPartition partition, ConsumerRecords<byte[], byte[]> records) {
         List<ConsumerRecord<byte[], byte[]>> batch = records.records(partition);
         OffsetAndMetadata next = records.nextOffsets().get(partition);
         long end = next == null ? batch.get(batch.size() - 1).offset() + 1 : next.offset();
-        works.computeIfAbsent(partition, key -> new PartitionWork(key, reception, this::wake, notServed))
-                .give(batch, end);
+        work(partition).give(batch, end);
         consumer.pause(List.of(partition));
     }
 
@@ -137,14 +169,27 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
             try {
                 consumer.commitSync(offsets, ANSWER);
                 offsets.forEach((partition, offset) -> works.get(partition).committed(offset.offset()));
+                if (silent) {
+                    silent = false;
+                    LOG.info("source {} can tell Kafka again how far it is", reception.consumer());
+                }
                 return;
             } catch (WakeupException e) {
                 // Meant for the poll; once more.
-            } catch (InterruptException e) {
+            } catch (CommitFailedException | RebalanceInProgressException e) {
+                // Others have them: what is not told comes again, and is known.
+                LOG.debug("source {} could not commit {}: {}", reception.consumer(), offsets, e.getMessage());
+                return;
+            } catch (AuthorizationException | InterruptException e) {
                 throw e;
             } catch (KafkaException e) {
-                // A rebalance, or a broker that is away: what is not told comes again, and is known.
-                LOG.debug("source {} could not commit {}: {}", reception.consumer(), offsets, e.getMessage());
+                if (!silent) {
+                    silent = true;
+                    LOG.warn(
+                            "source {} cannot tell Kafka how far it is: {}; what is not told comes again, and is known",
+                            reception.consumer(),
+                            e.getMessage());
+                }
                 return;
             }
         }
@@ -192,7 +237,7 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
             commit(List.copyOf(works.keySet()));
         } finally {
             works.clear();
-            consumer.close(org.apache.kafka.clients.consumer.CloseOptions.timeout(ANSWER));
+            consumer.close(CloseOptions.timeout(ANSWER));
         }
     }
 }

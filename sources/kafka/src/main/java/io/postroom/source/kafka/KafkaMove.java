@@ -6,7 +6,6 @@ import io.postroom.source.Move;
 import io.postroom.source.Moves;
 import io.postroom.source.Outlook;
 import io.postroom.source.ServedBy;
-import io.postroom.source.Waiting;
 import io.postroom.subscription.Act;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,6 +48,7 @@ public final class KafkaMove {
     private final List<String> topics;
     private final @Nullable String group;
     private final String feed;
+    private final Duration hold;
     private final Map<String, Object> settings;
 
     private KafkaMove(Builder builder, Map<String, Object> settings) {
@@ -57,6 +57,7 @@ public final class KafkaMove {
         this.topics = builder.topics.stream().sorted().toList();
         this.group = builder.group;
         this.feed = builder.feed;
+        this.hold = builder.hold;
         this.settings = settings;
     }
 
@@ -73,12 +74,15 @@ public final class KafkaMove {
 
     private MovePlan plan(String subscription, ServedBy target, Brokers brokers) {
         Outlook outlook = moves.outlook(subscription, feed);
+        List<String> obstacles = new ArrayList<>(outlook.obstacles());
+        obstacles.addAll(obstacles(target, brokers));
         return new MovePlan(
                 subscription,
                 target,
                 feed,
                 group(subscription),
                 outlook,
+                obstacles,
                 moves.underWay(subscription).orElse(null),
                 brokers.ends(),
                 postroom.journal().refreshHead().position());
@@ -101,12 +105,14 @@ public final class KafkaMove {
                 return false;
             }
             progress.accept("the cut is position " + move.position() + ", offsets " + new TreeMap<>(move.offsets()));
-            Duration hold = HOLD;
+            Readiness readiness = new Readiness(move, moves, brokers);
+            Duration hold = this.hold;
             do {
                 if (target == ServedBy.KAFKA) {
-                    await(() -> members(move, brokers), move, deadline, progress);
+                    await(readiness::group, move, deadline, progress);
                 }
-                await(() -> hindrance(move, brokers), move, deadline, progress);
+                await(readiness::hindrance, move, deadline, progress);
+                readiness.lost().ifPresent(progress);
                 if (moves.switchOver(move, act, rest(deadline), hold)) {
                     return true;
                 }
@@ -122,84 +128,25 @@ public final class KafkaMove {
         return rest.compareTo(SWITCH_MIN) < 0 ? SWITCH_MIN : rest;
     }
 
+    private static List<String> obstacles(ServedBy target, Brokers brokers) {
+        return target == ServedBy.KAFKA ? brokers.obstacles() : List.of();
+    }
+
     private Optional<Move> begin(String subscription, ServedBy target, Act act, Brokers brokers) {
+        List<String> obstacles = obstacles(target, brokers);
+        if (!obstacles.isEmpty()) {
+            throw new PostroomException(
+                    "subscription.cannot-move",
+                    "could not move subscription " + subscription + ": " + String.join("; ", obstacles));
+        }
         Moves.Request request = new Moves.Request(subscription, target, feed, topics, group(subscription), act);
         if (target == ServedBy.KAFKA) {
-            // This order: what is in the topics before the offsets was stamped before, so it lies up to the journal's
-            // end.
+            // This order: what is in the topics before the offsets was stamped before, up to the journal's end.
             Map<String, Long> ends = brokers.ends();
-            postroom.journal().stampAll();
             return moves.note(request, postroom.journal().refreshHead().position(), ends);
         }
         // This order: what the feed has delivered by the time the position is noted lies before the offsets.
         return moves.note(request).map(move -> moves.aim(move, brokers.ends()));
-    }
-
-    private boolean isUnderWay(Move move) {
-        return moves.underWay(move.subscription())
-                .filter(open -> open.id() == move.id())
-                .isPresent();
-    }
-
-    /** Lets the group begin; it has no members while PostgreSQL serves, for sources stay out of it, but one may be about to leave. */
-    private @Nullable String members(Move move, Brokers brokers) {
-        if (!isUnderWay(move)) {
-            // Somebody else has ended it: the group is in use, or will never be.
-            return null;
-        }
-        try {
-            brokers.begin(move.group(), move.offsets());
-            return null;
-        } catch (PostroomException e) {
-            return "group " + move.group() + " to be left by its members (" + e.getMessage() + ")";
-        }
-    }
-
-    /** What must still happen before it can be switched; null: nothing. */
-    private @Nullable String hindrance(Move move, Brokers brokers) {
-        if (!isUnderWay(move)) {
-            return null;
-        }
-        Waiting waiting = moves.waiting(move);
-        List<String> found = new ArrayList<>();
-        if (waiting.lanes() > 0) {
-            found.add(waiting.lanes() + " lanes to pass position " + move.position());
-        }
-        if (waiting.deliveries() > 0) {
-            found.add(waiting.deliveries() + " deliveries to be settled");
-        }
-        if (waiting.redriven() > 0) {
-            found.add(waiting.redriven() + " redriven dead letters to be applied");
-        }
-        if (move.target() == ServedBy.POSTGRES) {
-            long behind = behind(move, brokers);
-            if (behind > 0) {
-                found.add("group " + move.group() + " to apply " + behind + " more records");
-            }
-        }
-        return found.isEmpty() ? null : String.join(", ", found);
-    }
-
-    private static long behind(Move move, Brokers brokers) {
-        Map<String, Long> committed = brokers.committed(move.group());
-        Map<String, Long> missing = new HashMap<>();
-        move.offsets().forEach((partition, end) -> {
-            Long done = committed.get(partition);
-            if (done == null || done < end) {
-                missing.put(partition, end);
-            }
-        });
-        if (missing.isEmpty()) {
-            return 0;
-        }
-        // What Kafka has deleted nobody can apply; a partition that never had a record has nothing to apply.
-        Map<String, Long> beginnings = brokers.beginnings();
-        return missing.entrySet().stream()
-                .mapToLong(each -> each.getValue()
-                        - Math.max(
-                                committed.getOrDefault(each.getKey(), 0L), beginnings.getOrDefault(each.getKey(), 0L)))
-                .filter(records -> records > 0)
-                .sum();
     }
 
     private void await(Supplier<@Nullable String> hindrance, Move move, long deadline, Consumer<String> progress) {
@@ -245,6 +192,7 @@ public final class KafkaMove {
         private List<String> topics = List.of();
         private @Nullable String group;
         private String feed = "";
+        private Duration hold = HOLD;
 
         private Builder(Postroom postroom) {
             this.postroom = postroom;
@@ -271,6 +219,12 @@ public final class KafkaMove {
         /** The subscription that carries messages to these topics. */
         public Builder feed(String feed) {
             this.feed = feed;
+            return this;
+        }
+
+        /** For tests: how long sources stand still at most when it is killed while it switches. */
+        Builder hold(Duration hold) {
+            this.hold = hold;
             return this;
         }
 

@@ -72,6 +72,7 @@ public final class KafkaSource implements AutoCloseable {
             throw new IllegalStateException("source " + reception.consumer() + " was started already");
         }
         inbox.declare(reception.consumer(), retention);
+        reception.begin();
         poller = thread("poll", this::poll);
         redriver = thread("redrive", this::redrive);
     }
@@ -108,7 +109,7 @@ public final class KafkaSource implements AutoCloseable {
                         e.getMessage(),
                         wait.toMillis());
                 isClosing(wait);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.error("source {} failed in a way that nobody foresaw; it begins anew", reception.consumer(), e);
                 isClosing(LOOK);
             }
@@ -116,6 +117,9 @@ public final class KafkaSource implements AutoCloseable {
     }
 
     private void serve() {
+        try (Brokers brokers = Brokers.of(settings, topics)) {
+            brokers.requireTopics();
+        }
         try (GroupSession begun = new GroupSession(settings, topics, reception, grace)) {
             session = begun;
             LOG.info("source {} receives from {}", reception.consumer(), topics);
@@ -129,6 +133,7 @@ public final class KafkaSource implements AutoCloseable {
 
     /** Ends when the source is closed; trouble makes it look again later. */
     private void redrive() {
+        boolean troubled = false;
         while (!isClosing(LOOK)) {
             try {
                 while (reception.redrive()) {
@@ -136,11 +141,18 @@ public final class KafkaSource implements AutoCloseable {
                         return;
                     }
                 }
+                troubled = false;
             } catch (NotServedException e) {
                 // Nobody redrives here until it is served. A session that is brought nothing would not find out.
                 stop();
-            } catch (RuntimeException e) {
-                LOG.debug("source {} cannot look for redriven dead letters: {}", reception.consumer(), e.getMessage());
+            } catch (RuntimeException | Error e) {
+                if (!troubled) {
+                    troubled = true;
+                    LOG.warn(
+                            "source {} cannot redrive dead letters: {}; it is tried again",
+                            reception.consumer(),
+                            e.toString());
+                }
             }
         }
     }
@@ -242,7 +254,7 @@ public final class KafkaSource implements AutoCloseable {
             return this;
         }
 
-        /** How long one transaction may take before PostgreSQL ends it; 60 s unless given. */
+        /** How long the projection may take over a batch before it is interrupted, and each statement of it; 60 s unless given. */
         public Builder deadline(Duration deadline) {
             this.deadline = deadline;
             return this;
@@ -285,8 +297,10 @@ public final class KafkaSource implements AutoCloseable {
                 problems.add(
                         "node is '" + node + "'; it is made of letters, digits, '.', '_' and '-', at most 100 of them");
             }
-            if (grace.isNegative() || grace.compareTo(Duration.ofMinutes(5)) > 0) {
-                problems.add("grace is " + grace + ", the range is 0 to 5 min");
+            Duration graceMax = Duration.ofMillis(pollIntervalMillis() / 3);
+            if (grace.isNegative() || grace.compareTo(graceMax) > 0) {
+                problems.add("grace is " + grace + ", the range is 0 to " + graceMax
+                        + ", a third of max.poll.interval.ms: a member that takes longer loses its partitions");
             }
             Map<String, Object> settings = ConsumerSettings.merge(
                     Map.ofEntries(
@@ -310,6 +324,15 @@ public final class KafkaSource implements AutoCloseable {
                     .transactionsMax(transactionsMax)
                     .build(projection);
             return new KafkaSource(this, reception, settings);
+        }
+
+        private long pollIntervalMillis() {
+            try {
+                return Long.parseLong(properties.getOrDefault(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG, "300000"));
+            } catch (NumberFormatException e) {
+                // The consumer itself says so.
+                return 300_000;
+            }
         }
     }
 }

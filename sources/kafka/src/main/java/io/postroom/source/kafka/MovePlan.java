@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a move would do now.
  *
+ * @param obstacles what speaks against it, here and in Kafka, each a sentence with what to do; none: it can be moved
  * @param underWay the move that has begun already, whose cut is used; null if there is none
  * @param ends where the topics end, by {@code topic/partition}
  * @param head where the journal ends
@@ -22,11 +23,13 @@ public record MovePlan(
         String feed,
         String group,
         Outlook outlook,
+        List<String> obstacles,
         @Nullable Move underWay,
         Map<String, Long> ends,
         long head) {
 
     public MovePlan {
+        obstacles = List.copyOf(obstacles);
         ends = Map.copyOf(ends);
     }
 

@@ -1,15 +1,15 @@
 package io.postroom.source.kafka;
 
 import io.postroom.source.Arrival;
-import io.postroom.source.NotServedException;
 import io.postroom.source.Reception;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +24,7 @@ final class PartitionWork implements Reception.Caller {
     private final Reception reception;
     private final Runnable changed;
     private final CountDownLatch abandoned = new CountDownLatch(1);
-    private final AtomicBoolean notServed;
+    private final AtomicReference<@Nullable Throwable> over;
 
     /** Guarded by this: the batch in hand, and how much of it is done. */
     private List<ConsumerRecord<byte[], byte[]>> records = List.of();
@@ -38,11 +38,16 @@ final class PartitionWork implements Reception.Caller {
     private volatile long committed = -1;
     private final Thread thread;
 
-    PartitionWork(TopicPartition partition, Reception reception, Runnable changed, AtomicBoolean notServed) {
+    /** @param over where it says what ended it, if it was not abandoned */
+    PartitionWork(
+            TopicPartition partition,
+            Reception reception,
+            Runnable changed,
+            AtomicReference<@Nullable Throwable> over) {
         this.partition = partition;
         this.reception = reception;
         this.changed = changed;
-        this.notServed = notServed;
+        this.over = over;
         this.thread = new Thread(this::run, "postroom-" + reception.consumer() + "-" + partition);
         thread.setDaemon(true);
         thread.start();
@@ -63,6 +68,13 @@ final class PartitionWork implements Reception.Caller {
     /** Whether it wants records. */
     synchronized boolean isIdle() {
         return !busy;
+    }
+
+    /** There is nothing for it before this offset: what lies there nobody is shown. */
+    synchronized void reached(long offset) {
+        if (!busy) {
+            handled = Math.max(handled, offset);
+        }
     }
 
     /** The offset to tell the broker, if it is not told yet; else a negative one. */
@@ -88,7 +100,7 @@ final class PartitionWork implements Reception.Caller {
         return !thread.isAlive();
     }
 
-    /** Ends when it is abandoned, or when somebody else serves. */
+    /** Ends when it is abandoned, or when somebody else serves, or else in a way that nobody foresaw. */
     private void run() {
         try {
             while (goesOn()) {
@@ -105,12 +117,10 @@ final class PartitionWork implements Reception.Caller {
                 reception.receive(arrivals, this);
                 finish();
             }
-        } catch (NotServedException e) {
-            notServed.set(true);
-            LOG.info("{}", e.getMessage());
+        } catch (Throwable e) {
+            // An Error, too: nobody else would notice that this partition goes no further.
+            over.compareAndSet(null, e);
             changed.run();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 

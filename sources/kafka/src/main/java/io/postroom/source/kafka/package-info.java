@@ -13,6 +13,9 @@
  * one transaction. While the subscription of its name is served by PostgreSQL, a source stays out of its group; each of its transactions
  * locks the subscription's row, so the switch waits for those that are open and no later one gets through.
  *
+ * <p>A partition whose thread dies ends the session; another one is begun from the offsets that were told. Where Kafka does not know how far
+ * the group was, {@link io.postroom.source.kafka.Beginning} finds a place that loses nothing and goes not behind what the inbox remembers.
+ *
  * <p>What a crash leaves behind: records that took effect and were not committed come again and are duplicates. The rest is told in the
  * {@code package-info} of {@code io.postroom.source}.
  */

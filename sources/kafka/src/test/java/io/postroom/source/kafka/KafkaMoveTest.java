@@ -293,26 +293,34 @@ class KafkaMoveTest {
         assertExact();
     }
 
+    /** There and back again; which step is which way is the seed's choice. */
     @Test
     void aCommandThatIsKilledBetweenStepsLeavesAMoveThatGoesOn() throws Exception {
         start();
         write();
-        List<String> steps = List.of("noted", "waiting", "announced", "ending", "switched");
-        for (String step : steps) {
-            for (ServedBy target : List.of(ServedBy.KAFKA, ServedBy.POSTGRES)) {
-                awaitTraffic();
-                kill(target, step);
-                assertThat(servedBy().equals(target.word())).as(step).isEqualTo(step.equals("switched"));
-                awaitTraffic();
-                assertThat(move(target))
-                        .as("what was switched is not switched again")
-                        .isEqualTo(!step.equals("switched"));
-                assertThat(servedBy()).isEqualTo(target.word());
-            }
+        ServedBy target = ServedBy.KAFKA;
+        long moved = 5;
+        if (seed % 2 != 0) {
+            assertThat(move(target)).isTrue();
+            target = ServedBy.POSTGRES;
+            moved++;
+        }
+        for (String step : List.of("noted", "waiting", "announced", "ending", "switched")) {
+            awaitTraffic();
+            kill(target, step);
+            assertThat(servedBy().equals(target.word()))
+                    .as("seed %d: %s", seed, step)
+                    .isEqualTo(step.equals("switched"));
+            awaitTraffic();
+            assertThat(move(target))
+                    .as("seed %d: what was switched is not switched again", seed)
+                    .isEqualTo(!step.equals("switched"));
+            assertThat(servedBy()).isEqualTo(target.word());
+            target = target == ServedBy.KAFKA ? ServedBy.POSTGRES : ServedBy.KAFKA;
         }
         assertExact();
         assertThat(database.queryLong("select count(*) from postroom.subscription_move where outcome = 'done'"))
-                .isEqualTo(2L * steps.size());
+                .isEqualTo(moved);
     }
 
     /** Moves in another process, which is killed at a step. */
@@ -479,10 +487,9 @@ class KafkaMoveTest {
         KafkaMove elsewhere = mover().feed("feeds").build();
         assertThatThrownBy(() -> elsewhere.run("books", ServedBy.KAFKA, new Act("ann", "x"), PATIENCE, line -> {}))
                 .hasMessageContaining("there is no subscription feeds");
-        assertThat(elsewhere.plan("books", ServedBy.KAFKA).outlook().obstacles())
-                .hasSize(1);
+        assertThat(elsewhere.plan("books", ServedBy.KAFKA).obstacles()).hasSize(1);
         assertThatThrownBy(() -> mover().topics(List.of("nothing")).build().plan("books", ServedBy.KAFKA))
-                .hasMessageContaining("could not describe topics [nothing]");
+                .hasMessageContaining("topics [nothing]");
         assertThat(database.queryLong("select count(*) from postroom.subscription_move"))
                 .isZero();
     }

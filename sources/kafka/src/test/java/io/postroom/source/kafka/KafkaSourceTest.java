@@ -3,10 +3,13 @@ package io.postroom.source.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.postroom.Postroom;
+import io.postroom.PostroomException;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.Upcasters;
 import io.postroom.relay.Projection;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.sink.kafka.testing.KafkaBroker;
@@ -14,52 +17,79 @@ import io.postroom.testkit.ChildJvm;
 import io.postroom.testkit.TestDatabase;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** A projection behind real topics: its sums are exact, whatever comes twice, dies or is taken away. */
 class KafkaSourceTest {
     static final Duration PATIENCE = Duration.ofSeconds(90);
-    static final String TOPIC = "events";
+    static final AtomicInteger TESTS = new AtomicInteger();
+
+    static KafkaBroker broker;
 
     final long seed = Long.getLong("postroom.seed", System.nanoTime());
+    /** Of this test alone: the topic, and the group. */
+    final String own = "events-" + TESTS.incrementAndGet();
+
     TestDatabase database;
-    KafkaBroker broker;
+
+    @BeforeAll
+    static void startBroker() {
+        broker = KafkaBroker.start();
+    }
+
+    @AfterAll
+    static void stopBroker() {
+        broker.close();
+    }
 
     @BeforeEach
     void create() {
         database = TestDatabase.create();
         Books.create(database);
         database.execute("create table sent (id uuid primary key)");
-        broker = KafkaBroker.start();
-        broker.createTopic(TOPIC, 4);
+        broker.createTopic(own, 4, Map.of("retention.ms", "-1"));
     }
 
     @AfterEach
     void drop() {
-        broker.close();
         database.close();
     }
 
     private KafkaSource.Builder source(String node) {
-        return KafkaSource.builder(database.postroom())
+        return source(node, database.postroom());
+    }
+
+    private KafkaSource.Builder source(String node, Postroom postroom) {
+        return KafkaSource.builder(postroom)
                 .bootstrapServers(broker.bootstrapServers())
-                .topics(TOPIC)
+                .topics(own)
+                .group(own)
                 .consumer("books")
                 .node(node)
                 .retry(RetryPolicy.builder()
@@ -70,6 +100,10 @@ class KafkaSourceTest {
                 .property("session.timeout.ms", "6000")
                 .property("heartbeat.interval.ms", "500")
                 .property("max.poll.records", "100");
+    }
+
+    private Feed feed() {
+        return new Feed(broker, own, seed);
     }
 
     private void note(List<Message> messages) throws SQLException {
@@ -100,7 +134,7 @@ class KafkaSourceTest {
 
     @Test
     void eachMessageTakesEffectOnceThoughItComesOneToFiveTimes() throws Exception {
-        try (Feed feed = new Feed(broker, TOPIC, seed);
+        try (Feed feed = feed();
                 KafkaSource source = source("one").build(new Books())) {
             source.start();
             note(feed.send(1_500, 20));
@@ -120,7 +154,7 @@ class KafkaSourceTest {
 
     @Test
     void membersThatComeAndGoLoseAndRepeatNothing() throws Exception {
-        try (Feed feed = new Feed(broker, TOPIC, seed);
+        try (Feed feed = feed();
                 KafkaSource one = source("one").build(new Books())) {
             one.start();
             note(feed.send(300, 20));
@@ -141,70 +175,101 @@ class KafkaSourceTest {
 
     @Test
     void aBrokerThatRestartsInTheMiddleLosesAndRepeatsNothing() throws Exception {
-        List<Message> first;
-        try (Feed feed = new Feed(broker, TOPIC, seed)) {
-            first = feed.send(1_500, 20);
-            note(first);
-            Projection slow = (tx, batch) -> {
-                new Books().apply(tx, batch);
-                tx.createStatement().execute("select pg_sleep(0.02)");
-            };
-            try (KafkaSource source = source("one").batchMax(20).build(slow)) {
-                source.start();
-                awaitBooked(200);
-                broker.stop();
-                long before = booked();
-                Books.await("what was polled is applied", PATIENCE, () -> booked() >= before);
-                broker.restart();
-                note(feed.send(300, 20));
-                awaitBooked(1_800);
+        CountDownLatch restarted = new CountDownLatch(1);
+        Projection waiting = (tx, batch) -> {
+            if (booked() >= 200) {
+                assertThat(restarted.await(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                        .isTrue();
             }
+            new Books().apply(tx, batch);
+        };
+        try (Feed feed = feed();
+                KafkaSource source = source("one").batchMax(20).build(waiting)) {
+            note(feed.send(1_000, 20));
+            source.start();
+            awaitBooked(200);
+            broker.stop();
+            assertThat(booked()).as("in the middle").isLessThan(1_000);
+            restarted.countDown();
+            broker.restart();
+            note(feed.send(300, 20));
+            awaitBooked(1_300);
         }
         assertExact();
     }
 
     @Test
     void aProcessThatIsKilledLeavesTheRestToOthers() throws Exception {
-        try (Feed feed = new Feed(broker, TOPIC, seed)) {
-            note(feed.send(3_000, 40));
-            for (int kills = 0; kills < 3; kills++) {
-                long before = booked();
-                try (ChildJvm child = ChildJvm.start(
-                        SourceMain.class, List.of("-Xmx128m"), database.url(), broker.bootstrapServers(), TOPIC)) {
-                    int end = kills;
-                    Books.await(
-                            "progress of child " + kills + ": " + child,
-                            PATIENCE,
-                            () -> booked() > before + 100 * (end + 1));
+        try (Feed feed = feed()) {
+            note(feed.send(1_500, 40));
+            for (int kills = 0; kills < 2; kills++) {
+                Connection lock = lock();
+                try (ChildJvm child = child(150)) {
+                    child.awaitLine("standing", PATIENCE);
                     child.kill();
+                } finally {
+                    lock.close();
                 }
             }
-            assertThat(booked()).as("seed %d: killed in the middle", seed).isLessThan(3_000);
+            assertThat(booked())
+                    .as("seed %d: killed in the middle", seed)
+                    .isPositive()
+                    .isLessThan(1_500);
             try (KafkaSource source = source("last").build(new Books())) {
                 source.start();
-                awaitBooked(3_000);
+                awaitBooked(1_500);
             }
         }
         assertExact();
     }
 
-    /** Its group takes it for dead while it works; then it commits what it was at. */
+    private ChildJvm child(int messages) {
+        return ChildJvm.start(
+                SourceMain.class,
+                List.of("-Xmx128m", "-XX:TieredStopAtLevel=1"),
+                database.url(),
+                broker.bootstrapServers(),
+                own,
+                Integer.toString(messages));
+    }
+
+    /** Keeps other processes standing still until it is closed. */
+    private Connection lock() throws SQLException {
+        Connection connection = DriverManager.getConnection(database.url());
+        try (Statement statement = connection.createStatement()) {
+            statement.execute("select pg_advisory_lock(" + SourceMain.LOCK + ")");
+        }
+        return connection;
+    }
+
+    /** Its group takes it for dead while its transactions are open; others have its partitions when it commits them. */
     @Test
     void aZombieThatCommitsAfterItsPartitionsWentToAnotherDoesNoHarm() throws Exception {
-        try (Feed feed = new Feed(broker, TOPIC, seed)) {
-            note(feed.send(400, 8));
-            try (ChildJvm zombie = ChildJvm.start(
-                    SourceMain.class, List.of("-Xmx128m"), database.url(), broker.bootstrapServers(), TOPIC)) {
-                Books.await("progress of " + zombie, PATIENCE, () -> booked() > 10);
-                zombie.freeze();
-                try (KafkaSource source = source("heir").build(new Books())) {
-                    source.start();
-                    // Transactions that are open in the frozen process end when PostgreSQL ends its sessions.
-                    awaitBooked(350);
-                    zombie.thaw();
-                    note(feed.send(400, 8));
-                    awaitBooked(800);
-                }
+        Set<UUID> byHeir = ConcurrentHashMap.newKeySet();
+        Projection heirs = (tx, batch) -> {
+            new Books().apply(tx, batch);
+            batch.forEach(each -> byHeir.add(each.message().id()));
+        };
+        Connection lock = lock();
+        try (Feed feed = feed();
+                ChildJvm zombie = child(0)) {
+            note(feed.send(200, 8));
+            zombie.awaitLine("standing", PATIENCE);
+            zombie.freeze();
+            try (KafkaSource source = source("heir").build(heirs)) {
+                source.start();
+                Books.await(
+                        "the heir waits at what the zombie has open",
+                        PATIENCE,
+                        () -> database.queryLong(
+                                        "select count(*) from pg_stat_activity where wait_event = 'transactionid' and datname = current_database()")
+                                > 0);
+                lock.close();
+                zombie.thaw();
+                awaitBooked(200);
+                assertThat(byHeir.size()).as("the zombie has committed some").isLessThan(200);
+                note(feed.send(100, 8));
+                awaitBooked(300);
             }
         }
         assertExact();
@@ -223,7 +288,7 @@ class KafkaSourceTest {
             }
             new Books().apply(tx, batch);
         };
-        try (Feed feed = new Feed(broker, TOPIC, seed);
+        try (Feed feed = feed();
                 KafkaSource source = source("one").build(picky)) {
             List<Message> messages = feed.send(200, 10);
             note(messages);
@@ -236,7 +301,7 @@ class KafkaSourceTest {
             assertThat(
                             Books.strings(
                                     database,
-                                    "select distinct source || ' ' || owner || ' ' || (place like 'events/%@%') from postroom.dead_letter"))
+                                    "select distinct source || ' ' || owner || ' ' || (place like 'events-%@%') from postroom.dead_letter"))
                     .containsExactly("kafka books true");
             assertThat(letters("attempts = 3 and error like '%no such account%'"))
                     .isEqualTo(3);
@@ -271,24 +336,152 @@ class KafkaSourceTest {
     /** The database goes away; nothing is buried, and the group stays whole. */
     @Test
     void nothingIsBuriedWhileTheDatabaseCannotBeUsed() throws Exception {
-        try (Feed feed = new Feed(broker, TOPIC, seed);
+        try (Feed feed = feed();
                 KafkaSource source = source("one").build(new Books())) {
             source.start();
             note(feed.send(100, 10));
             awaitBooked(100);
             database.execute("alter table postroom.inbox rename to hidden");
+            long before = rollbacks();
             note(feed.send(200, 10));
-            Books.await(
-                    "it is tried",
-                    PATIENCE,
-                    () -> database.queryLong(
-                                    "select xact_rollback from pg_stat_database where datname = current_database()")
-                            > 5);
+            Books.await("it is tried", PATIENCE, () -> rollbacks() > before + 5);
             database.execute("alter table postroom.hidden rename to inbox");
             awaitBooked(300);
         }
         assertThat(letters("true")).isZero();
         assertExact();
+    }
+
+    private long rollbacks() {
+        return database.queryLong("select xact_rollback from pg_stat_database where datname = current_database()");
+    }
+
+    /** Kafka has forgotten how far the group was, and the inbox what it accepted long ago; the topic still has it. */
+    @Test
+    void aGroupWhoseOffsetsAreGoneDoesNotGoBackBehindWhatItsInboxRemembers() throws Exception {
+        String elsewhere = own + "-elsewhere";
+        broker.createTopic(elsewhere, 1);
+        try (Feed feed = new Feed(broker, elsewhere, seed)) {
+            note(feed.sendLast(20));
+            copy(elsewhere, 0, System.currentTimeMillis() - Duration.ofDays(10).toMillis());
+            try (KafkaSource source = source("one").build(new Books())) {
+                source.start();
+                awaitBooked(20);
+            }
+            database.execute(
+                    "delete from postroom.inbox",
+                    "update postroom.inbox_consumer set receives_since = receives_since - interval '10 days'");
+            try (Admin admin = broker.admin()) {
+                admin.deleteConsumerGroups(List.of(own)).all().get();
+            }
+            note(feed.sendLast(20));
+            copy(elsewhere, 20, System.currentTimeMillis());
+        }
+        try (KafkaSource source = source("one").build(new Books())) {
+            source.start();
+            awaitBooked(40);
+        }
+        assertExact();
+    }
+
+    /** What another topic has from an offset on, with another time. */
+    private void copy(String from, long offset, long timestamp) throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
+            for (ConsumerRecord<byte[], byte[]> record : broker.read(from)) {
+                if (record.offset() >= offset) {
+                    producer.send(new ProducerRecord<>(
+                                    own, 0, timestamp, record.key(), record.value(), record.headers()))
+                            .get();
+                }
+            }
+        }
+    }
+
+    private static KafkaProducer<byte[], byte[]> producer(Map<String, Object> settings) {
+        Map<String, Object> all = new HashMap<>(settings);
+        all.put("bootstrap.servers", broker.bootstrapServers());
+        return new KafkaProducer<>(all, new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    /** The mark of a transaction that was undone is the last there is: nobody is shown it, and the group is not behind for it. */
+    @Test
+    void offsetsThatHoldNothingForUsAreToldToo() throws Exception {
+        try (Feed feed = feed();
+                KafkaSource source = source("one").build(new Books())) {
+            source.start();
+            note(feed.send(20, 5));
+            awaitBooked(20);
+            try (KafkaProducer<byte[], byte[]> producer = producer(Map.of("transactional.id", own))) {
+                producer.initTransactions();
+                producer.beginTransaction();
+                producer.send(new ProducerRecord<>(own, 2, null, new byte[] {1}))
+                        .get();
+                producer.abortTransaction();
+            }
+            TopicPartition partition = new TopicPartition(own, 2);
+            // The mark is written some time after the producer was told that it will be.
+            Books.await("it is told", PATIENCE, () -> committed().getOrDefault(partition, 0L) == end(partition));
+        }
+        assertExact();
+        assertThat(letters("true")).isZero();
+    }
+
+    private static long end(TopicPartition partition) {
+        try (Admin admin = broker.admin()) {
+            return admin.listOffsets(Map.of(partition, OffsetSpec.latest()))
+                    .partitionResult(partition)
+                    .get()
+                    .offset();
+        } catch (ExecutionException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** An Error outside of the projection: nobody catches it for it. */
+    @Test
+    void aPartitionWhoseThreadDiesIsTakenUpAgain() throws Exception {
+        AtomicInteger times = new AtomicInteger();
+        Postroom postroom = Postroom.builder(database.dataSource())
+                .upcasters(Upcasters.builder()
+                        .add("Booked", 1, payload -> {
+                            if (times.incrementAndGet() == 10) {
+                                throw new StackOverflowError("too deep");
+                            }
+                            return payload;
+                        })
+                        .build())
+                .build();
+        try (Feed feed = feed();
+                KafkaSource source = source("one", postroom).build(new Books())) {
+            note(feed.send(100, 10));
+            source.start();
+            awaitBooked(100);
+        }
+        assertThat(times.get()).isGreaterThan(100);
+        assertExact();
+    }
+
+    @Test
+    void refusesTopicsThatAreNotThereOrKeepNotAllMessages() {
+        String compacted = own + "-compacted";
+        broker.createTopic(compacted, 1, Map.of("cleanup.policy", "compact,delete"));
+        assertThat(refusal(own)).isEmpty();
+        Books.await(
+                "a broker that has heard of it: " + refusal(own, compacted),
+                PATIENCE,
+                () -> refusal(own, compacted).contains("topic " + compacted + " is compacted"));
+        assertThat(refusal(own, compacted)).contains("set its cleanup.policy to delete");
+        assertThat(refusal("nothing")).contains("could not describe topics [nothing]", "check the names");
+    }
+
+    private static String refusal(String... topics) {
+        Map<String, Object> settings = Map.of("bootstrap.servers", broker.bootstrapServers(), "group.id", "any");
+        try (Brokers brokers = Brokers.of(settings, List.of(topics))) {
+            brokers.requireTopics();
+            return "";
+        } catch (PostroomException e) {
+            return String.valueOf(e.getMessage());
+        }
     }
 
     @Test
@@ -298,12 +491,17 @@ class KafkaSourceTest {
                         .node("a b")
                         .property("enable.auto.commit", "true")
                         .property("securty.protocol", "SSL")
+                        .property("isolation.level", "read_uncommitted")
+                        .property("max.poll.interval.ms", "9000")
+                        .grace(Duration.ofSeconds(4))
                         .build(new Books()))
                 .hasMessageContaining("bootstrapServers is empty")
                 .hasMessageContaining("there is no topic")
                 .hasMessageContaining("node is 'a b'")
                 .hasMessageContaining("enable.auto.commit cannot be set")
-                .hasMessageContaining("securty.protocol is not a setting");
+                .hasMessageContaining("securty.protocol is not a setting")
+                .hasMessageContaining("isolation.level cannot be set")
+                .hasMessageContaining("grace is PT4S, the range is 0 to PT3S");
     }
 
     private long letters(String which) {
@@ -311,31 +509,30 @@ class KafkaSourceTest {
     }
 
     private void poisonRecord() throws Exception {
-        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
-                Map.of("bootstrap.servers", broker.bootstrapServers()),
-                new ByteArraySerializer(),
-                new ByteArraySerializer())) {
-            producer.send(new ProducerRecord<>(TOPIC, 1, null, "not a message".getBytes(StandardCharsets.UTF_8)))
+        try (KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
+            producer.send(new ProducerRecord<>(own, 1, null, "not a message".getBytes(StandardCharsets.UTF_8)))
                     .get();
         }
     }
 
-    private Map<TopicPartition, Long> committed() throws Exception {
-        try (var admin = broker.admin()) {
-            Map<TopicPartition, Long> offsets = new java.util.HashMap<>();
-            admin.listConsumerGroupOffsets("books")
+    private Map<TopicPartition, Long> committed() {
+        try (Admin admin = broker.admin()) {
+            Map<TopicPartition, Long> offsets = new HashMap<>();
+            admin.listConsumerGroupOffsets(own)
                     .partitionsToOffsetAndMetadata()
                     .get()
                     .forEach((partition, offset) -> offsets.put(partition, offset.offset()));
             return offsets;
+        } catch (ExecutionException | InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
     private Map<TopicPartition, Long> ends() {
-        Map<TopicPartition, Long> ends = new java.util.HashMap<>();
-        broker.read(TOPIC)
+        Map<TopicPartition, Long> ends = new HashMap<>();
+        broker.read(own)
                 .forEach(record ->
-                        ends.merge(new TopicPartition(TOPIC, record.partition()), record.offset() + 1, Math::max));
+                        ends.merge(new TopicPartition(own, record.partition()), record.offset() + 1, Math::max));
         return ends;
     }
 }

@@ -34,6 +34,7 @@ final class MoveMain {
                     .topics(List.of(own))
                     .group(own)
                     .feed("feed")
+                    .hold(Duration.ofSeconds(1))
                     .build()
                     .run(
                             "books",
