@@ -54,6 +54,7 @@ class GrantsTest {
             job                si     siud   s      siud   -
             job_attempt        -      si     s      si     -
             job_done           -      si     s      si     -
+            job_queue          -      s      s      siu    -
             journal            -      s      s      s      -
             lane               -      siud   s      siud   -
             lease              siu    siu    s      s      siu
@@ -78,8 +79,11 @@ class GrantsTest {
             check_lock         x      x      -      -      x
             claim_key          x      -      -      -      -
             compare_tables     -      -      -      x      -
+            content_problem    x      -      -      -      -
             drop_schema        -      -      -      x      -
+            enqueue            x      -      -      -      -
             forget_inbox_day   -      x      -      -      -
+            forget_job_day     -      x      -      -      -
             freshness          x      x      x      x      x
             has_strays         -      x      x      x      -
             hold               x      x      -      -      x
@@ -103,6 +107,7 @@ class GrantsTest {
             read               -      -      x      x      x
             refresh_view       -      x      -      x      -
             restamp            -      x      -      -      -
+            retry_policy       x      -      -      -      -
             stamp              -      x      -      -      -
             stored_bytes       -      -      -      -      -
             swap_schemas       -      -      -      x      -
@@ -368,6 +373,7 @@ class GrantsTest {
                 .containsExactly(
                         "accept",
                         "forget_inbox_day",
+                        "forget_job_day",
                         "freshness",
                         "has_strays",
                         "keep_partitions",

@@ -115,7 +115,8 @@ public final class JobRules {
             MessageRules.check(like.build());
         } catch (InvalidMessageException e) {
             String code = e.code().substring("message.".length());
-            String problem = e.getMessage().substring(e.getMessage().indexOf(": ") + 2);
+            String problem =
+                    e.getMessage().substring(e.getMessage().indexOf(": ") + 2).replace("publish", "enqueue");
             throw code.equals("available-at-invalid")
                     ? broken(job, "run-at-invalid", problem.replace("available at", "run at"))
                     : broken(job, code, problem);

@@ -57,22 +57,25 @@ grant insert (id, tenant_id, aggregate_type, aggregate_id, aggregate_version, ev
 grant execute on function /*schema*/publish(text, text, text, json, text, bigint, integer, json, timestamptz, timestamptz, uuid)
     to "/*writer*/";
 grant execute on function /*schema*/time_ordered_id() to "/*writer*/";
-grant execute on function /*schema*/json_repeats_key(json) to "/*writer*/";
+grant execute on function /*schema*/json_repeats_key(json), /*schema*/content_problem(json, json) to "/*writer*/";
 grant select, insert, update, delete on /*schema*/idempotency_key to "/*writer*/";
 grant execute on function /*schema*/claim_key(text, text, text, bytea) to "/*writer*/";
 grant insert (kind, queue, priority, tenant_id, payload, headers, run_at, waits, retry, attempts_max, deadline), select (id)
     on /*schema*/job to "/*writer*/";
+grant execute on function /*schema*/enqueue(text, json, text, integer, timestamptz, interval, text, json, text, interval),
+    /*schema*/retry_policy(text) to "/*writer*/";
 
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
     /*schema*/dead_letter, /*schema*/redrive, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset, /*schema*/message,
-    /*schema*/redriven_letter, /*schema*/subscription_move, /*schema*/job, /*schema*/job_done, /*schema*/job_attempt, /*schema*/worker
+    /*schema*/redriven_letter, /*schema*/subscription_move, /*schema*/job, /*schema*/job_done, /*schema*/job_attempt, /*schema*/job_queue,
+    /*schema*/worker
     to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
     /*schema*/thin_ticks(timestamptz, timestamptz), /*schema*/forget_inbox_day(interval, date), /*schema*/purge_inbox(interval, integer)
     to "/*relay*/";
-grant execute on function /*schema*/purge_keys(integer) to "/*relay*/";
+grant execute on function /*schema*/purge_keys(integer), /*schema*/forget_job_day(text, interval, date) to "/*relay*/";
 grant insert, update on /*schema*/subscription to "/*relay*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/relay, /*schema*/delivery, /*schema*/circuit to "/*relay*/";
 grant insert, delete on /*schema*/settlement to "/*relay*/";
@@ -92,6 +95,7 @@ grant insert on /*schema*/redriven_letter to "/*operator*/";
 grant insert, update on /*schema*/subscription_move to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
 grant insert, update, delete on /*schema*/job to "/*operator*/";
+grant insert, update on /*schema*/job_queue to "/*operator*/";
 grant insert on /*schema*/job_done, /*schema*/job_attempt to "/*operator*/";
 -- Neither answers, their headers included, nor what steps left for later.
 grant select (tenant_id, scope, key, request_hash, state, status_code, created_at, completed_at, expires_at,

@@ -96,6 +96,126 @@ begin
 end
 $do$;
 
+-- What is wrong with a payload or with headers, by the rules of MessageRules in Java: the rule's code without its noun, and a sentence.
+-- Null if nothing is.
+create function /*schema*/content_problem(payload json, headers json, out code text, out problem text)
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as
+$$
+#variable_conflict use_variable
+declare
+    header_form constant text   := '^[A-Za-z0-9_.-]+$';
+    -- Not [[:cntrl:]]: what that means depends on the database's locale.
+    control    constant text    := '[\u0001-\u001f\u007f-\u009f]';
+    number_problem constant text :=
+        'payload has a number of more than 308 digits before or 400 after the decimal point; send it as a string';
+    payload_bytes integer       := octet_length(payload::text);
+    parsed     jsonb;
+    header     record;
+begin
+    if payload is null then
+        code := 'payload-missing';
+        problem := 'payload is null; publish the JSON value null as ''null''';
+    elsif payload_bytes > 1048576 then
+        code := 'payload-too-large';
+        problem := format('payload is %s bytes, the limit is 1048576; store it elsewhere and publish a reference', payload_bytes);
+    end if;
+
+    if code is null then
+        begin
+            parsed := payload::jsonb;
+            if jsonb_path_exists(parsed, 'strict $.**{100} ? (@.type() == "object" || @.type() == "array")') then
+                code := 'payload-too-deep';
+                problem := 'payload is nested deeper than 100 levels';
+            elsif exists (
+                select 1
+                from jsonb_path_query(parsed, 'strict $.** ? (@.type() == "number")') as number
+                where abs(number::numeric) >= 1e308 or scale(number::numeric) > 400
+            ) then
+                code := 'payload-number-too-large';
+                problem := number_problem;
+            elsif /*schema*/json_repeats_key(payload) then
+                code := 'payload-repeats-key';
+                problem := 'payload has an object with the same key twice';
+            end if;
+        exception
+            when untranslatable_character then
+                code := 'payload-nul';
+                problem := 'payload has the character U+0000, which PostgreSQL cannot store in text; leave it out';
+            when invalid_text_representation then
+                code := 'payload-not-unicode';
+                problem := 'payload has half of a surrogate pair; send whole characters';
+            when numeric_value_out_of_range then
+                code := 'payload-number-too-large';
+                problem := number_problem;
+            when statement_too_complex then
+                code := 'payload-too-deep';
+                problem := 'payload is nested deeper than 100 levels';
+        end;
+    end if;
+
+    if code is null and headers is not null then
+        if json_typeof(headers) <> 'object' then
+            code := 'headers-invalid';
+            problem := format('headers are a JSON %s, they must be an object of strings', json_typeof(headers));
+        elsif octet_length(headers::text) > 32768 then
+            code := 'headers-too-large';
+            problem := format('headers are %s bytes as JSON, the limit is 32768', octet_length(headers::text));
+        else
+            begin
+                parsed := headers::jsonb;
+                if /*schema*/json_repeats_key(headers) then
+                    code := 'headers-invalid';
+                    problem := 'headers have the same name twice';
+                elsif (select count(*) from json_object_keys(headers)) > 64 then
+                    code := 'headers-too-many';
+                    problem := format('there are %s headers, the limit is 64', (select count(*) from json_object_keys(headers)));
+                end if;
+                for header in
+                    select each.key as name, json_typeof(each.value) as type, headers ->> each.key as value
+                    from json_each(headers) as each
+                loop
+                    exit when code is not null;
+                    if header.name !~ header_form or length(header.name) > 100 then
+                        code := 'header-name-invalid';
+                        problem := format('header name is %L, it must be 1 to 100 letters, digits or _ . -',
+                                          regexp_replace(left(header.name, 60), control, '?', 'g'));
+                    elsif lower(left(header.name, 9)) = 'postroom-' then
+                        code := 'header-name-reserved';
+                        problem := format('header name is %L, names that begin with postroom- are Postroom''s own; choose another,'
+                                          ' and leave these out when you pass headers on', header.name);
+                    elsif header.type <> 'string' then
+                        code := 'headers-invalid';
+                        problem := format('header %s is a JSON %s, it must be a string', header.name, header.type);
+                    elsif header.value ~ control then
+                        code := 'header-value-invalid';
+                        problem := format('header %s has a control character; leave it out or encode it', header.name);
+                    elsif octet_length(header.value) > 8192 then
+                        code := 'header-value-too-large';
+                        problem := format('header %s is %s bytes, the limit is 8192', header.name, octet_length(header.value));
+                    end if;
+                end loop;
+            exception
+                -- U+0000 or half of a surrogate pair, in a name if the text before some colon has one.
+                when untranslatable_character or invalid_text_representation then
+                    if headers::text ~ '"([^"\\]|\\.)*\\u(0000|[dD][89a-fA-F])([^"\\]|\\.)*"\s*:' then
+                        code := 'header-name-invalid';
+                        problem := 'a header name has U+0000 or half of a surrogate pair, it must be 1 to 100 letters, digits or _ . -';
+                    else
+                        code := 'header-value-invalid';
+                        problem := 'a header has U+0000 or half of a surrogate pair; leave it out or encode it';
+                    end if;
+                when numeric_value_out_of_range or statement_too_complex then
+                    code := 'headers-invalid';
+                    problem := 'a header is not a string; headers must be an object of strings';
+            end;
+        end if;
+    end if;
+end
+$$;
+revoke all on function /*schema*/content_problem(json, json) from public;
+
 -- Publishes a message from SQL, in the caller's transaction, and returns its id. The rules are those of MessageRules in Java;
 -- a broken one is an error with SQLSTATE 22023 whose detail is the rule's code.
 create function /*schema*/publish(
@@ -120,17 +240,11 @@ $$
 #variable_conflict use_variable
 declare
     name_form  constant text    := '^[A-Za-z0-9][A-Za-z0-9_.:/-]*$';
-    header_form constant text   := '^[A-Za-z0-9_.-]+$';
     -- Not [[:cntrl:]]: what that means depends on the database's locale.
     control    constant text    := '[\u0001-\u001f\u007f-\u009f]';
-    number_problem constant text :=
-        'payload has a number of more than 308 digits before or 400 after the decimal point; send it as a string';
     message_id uuid             := coalesce(id, /*schema*/time_ordered_id());
-    payload_bytes integer       := octet_length(payload::text);
     code       text;
     problem    text;
-    parsed     jsonb;
-    header     record;
 begin
     if aggregate_type is null or aggregate_type !~ name_form or length(aggregate_type) > 200 then
         code := 'message.aggregate-type-invalid';
@@ -163,105 +277,12 @@ begin
     elsif not available_at between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999999Z' then
         code := 'message.available-at-invalid';
         problem := format('available at is %s, the range is year 1 to 9999', available_at);
-    elsif payload is null then
-        code := 'message.payload-missing';
-        problem := 'payload is null; publish the JSON value null as ''null''';
-    elsif payload_bytes > 1048576 then
-        code := 'message.payload-too-large';
-        problem := format('payload is %s bytes, the limit is 1048576; store it elsewhere and publish a reference', payload_bytes);
     end if;
 
     if code is null then
-        begin
-            parsed := payload::jsonb;
-            if jsonb_path_exists(parsed, 'strict $.**{100} ? (@.type() == "object" || @.type() == "array")') then
-                code := 'message.payload-too-deep';
-                problem := 'payload is nested deeper than 100 levels';
-            elsif exists (
-                select 1
-                from jsonb_path_query(parsed, 'strict $.** ? (@.type() == "number")') as number
-                where abs(number::numeric) >= 1e308 or scale(number::numeric) > 400
-            ) then
-                code := 'message.payload-number-too-large';
-                problem := number_problem;
-            elsif /*schema*/json_repeats_key(payload) then
-                code := 'message.payload-repeats-key';
-                problem := 'payload has an object with the same key twice';
-            end if;
-        exception
-            when untranslatable_character then
-                code := 'message.payload-nul';
-                problem := 'payload has the character U+0000, which PostgreSQL cannot store in text; leave it out';
-            when invalid_text_representation then
-                code := 'message.payload-not-unicode';
-                problem := 'payload has half of a surrogate pair; send whole characters';
-            when numeric_value_out_of_range then
-                code := 'message.payload-number-too-large';
-                problem := number_problem;
-            when statement_too_complex then
-                code := 'message.payload-too-deep';
-                problem := 'payload is nested deeper than 100 levels';
-        end;
+        select 'message.' || content.code, content.problem into code, problem
+        from /*schema*/content_problem(payload, headers) as content;
     end if;
-
-    if code is null and headers is not null then
-        if json_typeof(headers) <> 'object' then
-            code := 'message.headers-invalid';
-            problem := format('headers are a JSON %s, they must be an object of strings', json_typeof(headers));
-        elsif octet_length(headers::text) > 32768 then
-            code := 'message.headers-too-large';
-            problem := format('headers are %s bytes as JSON, the limit is 32768', octet_length(headers::text));
-        else
-            begin
-                parsed := headers::jsonb;
-                if /*schema*/json_repeats_key(headers) then
-                    code := 'message.headers-invalid';
-                    problem := 'headers have the same name twice';
-                elsif (select count(*) from json_object_keys(headers)) > 64 then
-                    code := 'message.headers-too-many';
-                    problem := format('there are %s headers, the limit is 64', (select count(*) from json_object_keys(headers)));
-                end if;
-                for header in
-                    select each.key as name, json_typeof(each.value) as type, headers ->> each.key as value
-                    from json_each(headers) as each
-                loop
-                    exit when code is not null;
-                    if header.name !~ header_form or length(header.name) > 100 then
-                        code := 'message.header-name-invalid';
-                        problem := format('header name is %L, it must be 1 to 100 letters, digits or _ . -',
-                                          regexp_replace(left(header.name, 60), control, '?', 'g'));
-                    elsif lower(left(header.name, 9)) = 'postroom-' then
-                        code := 'message.header-name-reserved';
-                        problem := format('header name is %L, names that begin with postroom- are Postroom''s own; choose another,'
-                                          ' and leave these out when you pass headers on', header.name);
-                    elsif header.type <> 'string' then
-                        code := 'message.headers-invalid';
-                        problem := format('header %s is a JSON %s, it must be a string', header.name, header.type);
-                    elsif header.value ~ control then
-                        code := 'message.header-value-invalid';
-                        problem := format('header %s has a control character; leave it out or encode it', header.name);
-                    elsif octet_length(header.value) > 8192 then
-                        code := 'message.header-value-too-large';
-                        problem := format('header %s is %s bytes, the limit is 8192', header.name, octet_length(header.value));
-                    end if;
-                end loop;
-            exception
-                -- U+0000 or half of a surrogate pair, in a name if the text before some colon has one.
-                when untranslatable_character or invalid_text_representation then
-                    if headers::text ~ '"([^"\\]|\\.)*\\u(0000|[dD][89a-fA-F])([^"\\]|\\.)*"\s*:' then
-                        code := 'message.header-name-invalid';
-                        problem := 'a header name has U+0000 or half of a surrogate pair, it must be 1 to 100 letters, digits or _ . -';
-                    else
-                        code := 'message.header-value-invalid';
-                        problem := 'a header has U+0000 or half of a surrogate pair; leave it out or encode it';
-                    end if;
-                when numeric_value_out_of_range or statement_too_complex then
-                    code := 'message.headers-invalid';
-                    problem := 'a header is not a string; headers must be an object of strings';
-            end;
-        end if;
-    end if;
-
     if code is not null then
         raise exception 'could not publish message %: %', message_id, problem using errcode = '22023', detail = code;
     end if;

@@ -153,4 +153,243 @@ $$
 $$;
 revoke all on function /*schema*/job_history(bigint) from public;
 
+-- Queues that operators have paused. A queue needs no row to be used.
+create table /*schema*/job_queue (
+    name         text        not null primary key,
+    paused_at    timestamptz,
+    paused_by    text,
+    pause_reason text,
+    constraint job_queue_name check (name ~ '^[a-z][a-z0-9_.-]{0,99}$'),
+    constraint job_queue_paused check (num_nonnulls(paused_at, paused_by, pause_reason) in (0, 3))
+);
+
+-- How many attempts a retry policy that is written as text allows, and what is wrong with it, if anything is. The rules are those of
+-- RetryPolicy.parse in Java.
+create function /*schema*/retry_policy(policy text, out attempts integer, out problem text)
+    language plpgsql
+    immutable
+    set search_path = pg_catalog, pg_temp
+as
+$$
+declare
+    words   constant text[] := regexp_split_to_array(btrim(policy, E' \t\r\n'), '\s+');
+    form    constant text   := words[1];
+    growth  constant text   := case form when 'linear' then 'step' when 'quadratic' then 'unit' else 'first' end;
+    cap     interval := case form when 'quick' then '5 min' when 'linear' then '4 min' else '1 h' end;
+    unit    interval := case form when 'linear' then '30 s' when 'quadratic' then '5 s' else '1 s' end;
+    given   text[]   := '{}';
+    word    text;
+    setting text;
+    value   text;
+begin
+    attempts := case form when 'quick' then 5 else 10 end;
+    if length(policy) > 500 then
+        problem := format('it is %s characters, the most is 500', length(policy));
+        return;
+    elsif form not in ('quick', 'linear', 'quadratic', 'exponential') then
+        problem := format('there is none named %L; the names are quick, linear, quadratic, exponential', left(form, 60));
+        return;
+    end if;
+    foreach word in array words[2:] loop
+        setting := split_part(word, '=', 1);
+        value := substr(word, length(setting) + 2);
+        if setting <> all (array[growth, 'attempts', 'immediate', 'cap', 'jitter']) then
+            problem := format('%L is not a setting of %s; the settings are %s, attempts, immediate, cap, jitter', left(setting, 60), form,
+                              growth);
+        elsif setting = any (given) then
+            problem := format('%s is there twice', setting);
+        elsif setting in ('attempts', 'immediate') and value !~ '^\d{1,9}$' then
+            problem := format('%s is %L, which is not a whole number', setting, left(value, 60));
+        elsif setting in ('attempts', 'immediate') and value::integer not between 1 and 1000 then
+            problem := format('%s is %s, the range is 1 to 1000', setting, value);
+        elsif setting = 'jitter' and (value !~ '^\d{1,3}(\.\d{1,9})?$' or value::numeric > 1) then
+            problem := format('jitter is %L, which is not a share from 0 to 1, such as 0.2', left(value, 60));
+        elsif setting in (growth, 'cap') and value !~ '^\d{1,9}(ms|s|m|min|h|d)$' then
+            problem := format('%s is %L, which is not a duration; write a number and a unit: 500ms, 30s, 5m, 2h or 7d', setting,
+                              left(value, 60));
+        end if;
+        exit when problem is not null;
+        given := given || setting;
+        case setting
+            when 'attempts' then attempts := value::integer;
+            when 'cap' then cap := value::interval;
+            when growth then unit := value::interval;
+            else null;
+        end case;
+    end loop;
+    if problem is null and cap not between interval '1 ms' and interval '30 d' then
+        problem := format('cap is %s, the range is 1 ms to 30 d', cap);
+    elsif problem is null and unit not between interval '1 ms' and cap then
+        problem := format('%s is %s, the range is 1 ms to the cap, %s', growth, unit, cap);
+    end if;
+end
+$$;
+revoke all on function /*schema*/retry_policy(text) from public;
+
+-- Enqueues a job from SQL, in the caller's transaction, and returns its id. The rules are those of JobRules in Java; a broken one is an
+-- error with SQLSTATE 22023 whose detail is the rule's code.
+create function /*schema*/enqueue(
+    kind      text,
+    payload   json        default '{}',
+    queue     text        default 'default',
+    priority  integer     default 100,
+    run_at    timestamptz default null,
+    run_after interval    default null,
+    tenant_id text        default null,
+    headers   json        default null,
+    retry     text        default null,
+    deadline  interval    default null
+)
+    returns bigint
+    language plpgsql
+    volatile
+    set search_path = pg_catalog, pg_temp
+as
+$$
+#variable_conflict use_variable
+declare
+    -- Not [[:cntrl:]]: what that means depends on the database's locale.
+    control  constant text := '[\u0001-\u001f\u007f-\u009f]';
+    code     text;
+    problem  text;
+    attempts integer;
+    due      timestamptz;
+    job_id   bigint;
+begin
+    if kind is null or kind !~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]*$' or length(kind) > 200 then
+        code := 'kind-invalid';
+        problem := format('kind is %s, it must be 1 to 200 letters, digits or _ . : / -, beginning with a letter or digit',
+                          coalesce(quote_literal(regexp_replace(left(kind, 60), control, '?', 'g')), 'null'));
+    elsif queue is null or queue !~ '^[a-z][a-z0-9_.-]{0,99}$' then
+        code := 'queue-invalid';
+        problem := format('queue is %s, it must be a lower-case letter and up to 99 letters, digits or _ . -',
+                          coalesce(quote_literal(regexp_replace(left(queue, 60), control, '?', 'g')), 'null'));
+    elsif priority is null or priority not between 0 and 999 then
+        code := 'priority-invalid';
+        problem := format('priority is %s, the range is 0 to 999', coalesce(priority::text, 'null'));
+    elsif run_at is not null and run_after is not null then
+        code := 'run-at-invalid';
+        problem := 'it has both a time and a wait; give one of them';
+    elsif not run_at between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999999Z' then
+        code := 'run-at-invalid';
+        problem := format('run at is %s, the range is year 1 to 9999', run_at);
+    elsif not run_after between interval '0' and interval '3660 days' then
+        code := 'run-after-invalid';
+        problem := format('run after is %s, the range is 0 to 3660 days', run_after);
+    elsif not deadline between interval '1 ms' and interval '7 days' then
+        code := 'deadline-invalid';
+        problem := format('deadline is %s, the range is 1 ms to 7 days', deadline);
+    elsif length(tenant_id) not between 1 and 200 or tenant_id ~ control then
+        code := 'tenant-id-invalid';
+        problem := format('tenant id is %L, it must be 1 to 200 characters without control characters',
+                          regexp_replace(left(tenant_id, 60), control, '?', 'g'));
+    end if;
+    if code is null and retry is not null then
+        select policy.attempts, policy.problem into attempts, problem from /*schema*/retry_policy(retry) as policy;
+        if problem is not null then
+            code := 'retry-invalid';
+            problem := format('retry policy %L cannot be read: %s', regexp_replace(left(retry, 60), control, '?', 'g'), problem);
+        end if;
+    end if;
+    if code is null then
+        select content.code, replace(content.problem, 'publish', 'enqueue') into code, problem
+        from /*schema*/content_problem(payload, headers) as content;
+    end if;
+    if code is not null then
+        raise exception 'could not enqueue job of kind %: %',
+            coalesce(regexp_replace(left(kind, 60), control, '?', 'g'), 'null'), problem using errcode = '22023', detail = 'job.' || code;
+    end if;
+
+    due := coalesce(run_at, clock_timestamp() + run_after);
+    insert into /*schema*/job as j (kind, queue, priority, tenant_id, payload, headers, run_at, waits, retry, attempts_max, deadline)
+    values (kind, queue, priority, tenant_id, payload, headers, coalesce(due, clock_timestamp()),
+            case when due > clock_timestamp() then 'time' end, retry, attempts, deadline)
+    returning j.id into job_id;
+    return job_id;
+end
+$$;
+revoke all on function /*schema*/enqueue(text, json, text, integer, timestamptz, interval, text, json, text, interval) from public;
+
+-- Takes one step in forgetting the days of job_done or of job_attempt that are older than what is kept, and says what it did; null: nothing
+-- is left to do.
+--   log    which of the two   kept   how long days are kept   after   days up to this one are left alone
+-- Answers with outcome:
+--   emptied  the day is empty now, and its space is free
+--   dropped  the empty day is gone
+--   late     somebody has written into that day lately: it is left alone
+--   locked   somebody holds a lock on it for longer than we wait
+--   purged   some rows outside of daily partitions are gone
+-- Emptying holds up nobody but who writes into that very day. Dropping needs a lock on the whole table, for a moment, and is left for
+-- another time if it is not there at once.
+create function /*schema*/forget_job_day(log text, kept interval, after date default '-infinity', out day date, out outcome text)
+    language plpgsql
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set lock_timeout = '200ms'
+as
+$$
+declare
+    at_column constant text := case log when 'job_done' then 'ended_at' when 'job_attempt' then 'at' end;
+    parent    regclass;
+    partition regclass;
+    kept_from timestamptz;
+    found     boolean;
+    purged    integer;
+begin
+    if at_column is null or kept is null or kept < interval '1 hour' then
+        raise exception 'could not forget days of %: it must be job_done or job_attempt, and kept, %, one hour or more',
+            coalesce(log, 'null'), coalesce(kept::text, 'null') using errcode = '22023';
+    end if;
+    parent := ('/*schema*/' || log)::regclass;
+    kept_from := clock_timestamp() - kept;
+    select to_date(right(class.relname, 8), 'YYYYMMDD'), class.oid::regclass into day, partition
+    from pg_inherits as child
+    join pg_class as class on class.oid = child.inhrelid
+    where child.inhparent = parent
+      and class.relname ~ ('^' || log || '_[0-9]{8}$')
+      and to_date(right(class.relname, 8), 'YYYYMMDD') > after
+      and to_date(right(class.relname, 8), 'YYYYMMDD') < (kept_from at time zone 'utc')::date
+    order by 1
+    limit 1;
+    if day is null then
+        execute format('delete from only %s where ctid in (select ctid from only %1$s where day < $1 limit 10000)',
+                       '/*schema*/' || log || '_default')
+            using (kept_from at time zone 'utc')::date;
+        get diagnostics purged = row_count;
+        if purged > 0 then
+            day := (kept_from at time zone 'utc')::date;
+            outcome := 'purged';
+        end if;
+        return;
+    end if;
+    begin
+        execute format('select exists (select 1 from only %s)', partition) into found;
+        if found then
+            -- Whoever has written into that day has not committed yet, or waits for us: what was found before the lock may be wrong.
+            execute format('lock table only %s in access exclusive mode', partition);
+            execute format('select exists (select 1 from only %s where %I >= $1)', partition, at_column) into found using kept_from;
+            if found then
+                outcome := 'late';
+            else
+                execute format('truncate table only %s', partition);
+                outcome := 'emptied';
+            end if;
+        else
+            execute format('lock table only %s in access exclusive mode', parent);
+            execute format('lock table only %s in access exclusive mode', partition);
+            execute format('select exists (select 1 from only %s)', partition) into found;
+            if found then
+                outcome := 'late';
+            else
+                execute format('drop table %s', partition);
+                outcome := 'dropped';
+            end if;
+        end if;
+    exception
+        when lock_not_available then outcome := 'locked';
+    end;
+end
+$$;
+revoke all on function /*schema*/forget_job_day(text, interval, date) from public;
+
 insert into /*schema*/migration (version, name) values (14, 'job');
