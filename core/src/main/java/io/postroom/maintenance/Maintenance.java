@@ -28,6 +28,7 @@ public final class Maintenance implements AutoCloseable {
     private final SettlementThinner settlements;
     private final InboxPurger inbox;
     private final KeyPurger keys;
+    private final JobPurger jobs;
     private final LockPurger locks;
     private final ExternalCalls externalCalls;
     private final Redrives redrives;
@@ -47,6 +48,7 @@ public final class Maintenance implements AutoCloseable {
         this.settlements = new SettlementThinner(database);
         this.inbox = new InboxPurger(database);
         this.keys = new KeyPurger(database);
+        this.jobs = new JobPurger(database);
         this.locks = new LockPurger(database);
         this.externalCalls = new ExternalCalls(database, new Audit(database), telemetry);
         this.telemetry = telemetry;
@@ -75,6 +77,7 @@ public final class Maintenance implements AutoCloseable {
         settlements.thin();
         inbox.purge();
         keys.purge();
+        jobs.purge();
         locks.purge();
         externalCalls.parkOverdue();
         boolean strays = partitions.hasStrays();
