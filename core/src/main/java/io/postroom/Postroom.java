@@ -8,6 +8,8 @@ import io.postroom.externalcall.ExternalCalls;
 import io.postroom.idempotency.Idempotency;
 import io.postroom.idempotency.IdempotencyKeys;
 import io.postroom.inbox.Inbox;
+import io.postroom.job.JobBoard;
+import io.postroom.job.JobRedriver;
 import io.postroom.job.Jobs;
 import io.postroom.journal.Journal;
 import io.postroom.lock.Locks;
@@ -108,12 +110,20 @@ public final class Postroom {
         return jobs;
     }
 
+    /** Jobs and queues as operators see and change them. */
+    public JobBoard jobBoard() {
+        return new JobBoard(database, audit());
+    }
+
     /** What was given up on, and what to do about it. */
     public DeadLetters deadLetters() {
         return new DeadLetters(
                 database,
                 audit(),
-                List.of(new DeliveryRedriver(database.schema()), new SourceRedriver(database.schema())));
+                List.of(
+                        new DeliveryRedriver(database.schema()),
+                        new SourceRedriver(database.schema()),
+                        new JobRedriver(database.schema())));
     }
 
     /** Subscriptions as operators see and change them. */

@@ -2,28 +2,40 @@ package io.postroom.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import org.junit.jupiter.api.AfterEach;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** From enqueuing to the end, with real threads. */
 class WorkersTest {
-    private Workshop shop;
+    private static Workshop shop;
 
-    @BeforeEach
-    void open() {
+    @BeforeAll
+    static void open() {
         shop = new Workshop();
     }
 
-    @AfterEach
-    void close() {
+    @AfterAll
+    static void close() {
         shop.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        shop.clear();
     }
 
     @Test
@@ -47,6 +59,29 @@ class WorkersTest {
         assertThat(shop.database.queryLong("select count(*) from postroom.job")).isZero();
         assertThat(shop.database.queryLong("select count(*) from postroom.worker"))
                 .isZero();
+    }
+
+    @Test
+    void runWhatSqlHasEnqueuedAndNothingThatWasRolledBack() throws SQLException {
+        Queue<String> seen = new ConcurrentLinkedQueue<>();
+        try (Workers workers = shop.workers()
+                .queue("default", 1)
+                .handle("note", job -> {
+                    seen.add(job.payload());
+                    return JobOutcome.done();
+                })
+                .build()) {
+            workers.start();
+            try (Connection tx = shop.database.begin()) {
+                shop.jobs.enqueue(tx, Job.of("note", "\"rolled back\"").build());
+                shop.jobs.enqueueAll(tx, List.of(Job.of("note", "\"too\"").build()));
+                tx.rollback();
+            }
+            shop.database.execute("select postroom.enqueue('note', payload => '\"sql\"', priority => 5)");
+            shop.awaitDone(1);
+        }
+        assertThat(seen).containsExactly("\"sql\"");
+        assertThat(shop.rows("select priority from postroom.job_done")).containsExactly("5");
     }
 
     @Test
@@ -87,5 +122,122 @@ class WorkersTest {
         assertThat(seen).hasSize(many).containsAll(ids);
         assertThat(shop.rows("select count(*), count(distinct id) from postroom.job_done"))
                 .containsExactly(many + "|" + many);
+    }
+
+    @Test
+    void runTheMostUrgentFirstAndThenTheOldest() {
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        shop.enqueue(Job.of("note", "\"a\"").priority(500));
+        shop.enqueue(Job.of("note", "\"b\""));
+        shop.enqueue(Job.of("note", "\"c\"").priority(0));
+        shop.enqueue(Job.of("note", "\"d\""));
+        shop.enqueue(Job.of("note", "\"e\"").priority(0));
+        try (Workers workers = shop.workers()
+                .queue("default", 1)
+                .handle("note", String.class, (payload, job) -> {
+                    order.add(payload);
+                    return JobOutcome.done();
+                })
+                .build()) {
+            workers.start();
+            shop.awaitDone(5);
+        }
+        assertThat(order).containsExactly("c", "e", "b", "d", "a");
+    }
+
+    @Test
+    void runNothingBeforeItsTimeByTheDatabasesClock() {
+        long later = shop.enqueue(Job.of("note", "1").runAfter(Duration.ofMillis(700)));
+        long never = shop.enqueue(Job.of("note", "2").runAt(Instant.now().plus(Duration.ofDays(1))));
+        long past = shop.enqueue(Job.of("note", "3").runAt(Instant.parse("2001-01-01T00:00:00Z")));
+        try (Workers workers = shop.workers()
+                .queue("default", 2)
+                .handle("note", job -> JobOutcome.done())
+                .build()) {
+            workers.start();
+            shop.awaitDone(2);
+        }
+        assertThat(shop.state(never)).isEqualTo("ready");
+        assertThat(shop.rows("select id from postroom.job_done where claimed_at >= run_at order by id"))
+                .containsExactly("" + later, "" + past);
+    }
+
+    @Test
+    void leaveAKindThatTheyDoNotKnowToOthersWithoutCountingIt() {
+        long id = shop.enqueue(Job.of("strange", "{}"));
+        long known = shop.enqueue(Job.of("note", "{}"));
+        try (Workers workers = shop.workers()
+                .queue("default", 1)
+                .handle("note", job -> JobOutcome.done())
+                .build()) {
+            workers.start();
+            shop.awaitState(known, "done");
+            Workshop.await(
+                    () -> "the job waits",
+                    () -> "time|0".equals(shop.text("select waits, attempt from postroom.job where id = " + id)));
+        }
+    }
+
+    @Test
+    void claimNothingOfAPausedQueueUntilItIsResumed() {
+        JobBoard board = shop.postroom.jobBoard();
+        assertThat(board.pause("mail", "ann", "the server is full")).isTrue();
+        assertThat(board.pause("mail", "bob", "again")).isFalse();
+        long paused = shop.enqueue(Job.of("note", "1").queue("mail"));
+        long other = shop.enqueue(Job.of("note", "2"));
+        try (Workers workers = shop.workers()
+                .queue("mail", 1)
+                .queue("default", 1)
+                .handle("note", job -> JobOutcome.done())
+                .build()) {
+            workers.start();
+            shop.awaitState(other, "done");
+            // Claims go on for a while and find nothing there: by the hint, and from the beginning.
+            long second = shop.enqueue(Job.of("note", "3"));
+            shop.awaitState(second, "done");
+            assertThat(shop.rows("select state, attempt from postroom.job where id = " + paused))
+                    .containsExactly("ready|0");
+            assertThat(board.resume("mail", "ann", "it has room")).isTrue();
+            shop.awaitState(paused, "done");
+        }
+        assertThat(shop.rows("select actor, action, subject from postroom.audit order by id"))
+                .containsExactly("ann|queue pause|queue mail", "ann|queue resume|queue mail");
+    }
+
+    @Test
+    void giveBackWhatWaitsHereTooLongForAnotherProcess() throws InterruptedException {
+        CountDownLatch release = new CountDownLatch(1);
+        Set<String> others = ConcurrentHashMap.newKeySet();
+        try (Workers busy = shop.workers()
+                        .name("busy")
+                        .queue("default", 1)
+                        .handle("wait", job -> {
+                            release.await();
+                            return JobOutcome.done();
+                        })
+                        .build();
+                Workers idle = shop.workers()
+                        .name("idle")
+                        .queue("default", 1)
+                        .handle("wait", job -> {
+                            others.add(job.payload());
+                            return JobOutcome.done();
+                        })
+                        .build()) {
+            List<Long> ids = shop.enqueueAll(
+                    List.of(Job.of("wait", "1").build(), Job.of("wait", "2").build()));
+            busy.start();
+            // Both are claimed: one runs, one waits for the thread.
+            Workshop.await(
+                    () -> "both are claimed",
+                    () -> shop.database.queryLong("select count(*) from postroom.job where state = 'running'") == 2);
+            idle.start();
+            Workshop.await(() -> "the other process has got one", () -> others.size() == 1);
+            release.countDown();
+            for (long id : ids) {
+                shop.awaitState(id, "done");
+            }
+        }
+        assertThat(shop.rows("select distinct attempt from postroom.job_done")).containsExactly("1");
     }
 }

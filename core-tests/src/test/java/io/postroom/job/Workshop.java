@@ -22,6 +22,13 @@ final class Workshop implements AutoCloseable {
     final Postroom postroom = database.postroom();
     final Jobs jobs = postroom.jobs();
 
+    /** Leaves nothing of what was before. */
+    void clear() {
+        database.execute(
+                "truncate postroom.job, postroom.job_done, postroom.job_attempt, postroom.job_queue, postroom.worker,"
+                        + " postroom.dead_letter, postroom.redrive, postroom.audit cascade");
+    }
+
     /** Enqueues in a transaction of its own. */
     long enqueue(Job.Builder job) {
         return postroom.database().transact(tx -> jobs.enqueue(tx, job.build()));

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.UUID;
 
@@ -18,9 +19,13 @@ final class ClaimTable {
     /** How long a claimed job may wait in its worker before its deadline counts against it. */
     static final Duration SLACK = Duration.ofMinutes(1);
 
+    /** Of payloads and headers, in one claim; a single job may have more. */
+    static final long BYTES_MAX = 4L * 1_048_576;
+
     private final Sql claim;
     private final Sql claimOnward;
     private final Sql promote;
+    private final Sql takeBack;
     private final UUID worker;
     private final String[] kinds;
     private final Integer[] attemptsMax;
@@ -30,6 +35,7 @@ final class ClaimTable {
         claim = schema.sql(ClaimTable.class, "claim.sql");
         claimOnward = schema.sql(ClaimTable.class, "claim_onward.sql");
         promote = schema.sql(ClaimTable.class, "promote.sql");
+        takeBack = schema.sql(ClaimTable.class, "take_back.sql");
         this.worker = worker;
         kinds = handled.stream().map(Kind::name).toArray(String[]::new);
         attemptsMax = handled.stream().map(kind -> kind.retry().attemptsMax()).toArray(Integer[]::new);
@@ -54,10 +60,19 @@ final class ClaimTable {
         return promote.on(tx).set("limit", limit).update();
     }
 
+    /** Puts back what this worker has claimed without knowing. */
+    int takeBack(Connection tx, Set<Long> known) {
+        return takeBack.on(tx)
+                .set("worker", worker)
+                .set("known", known.stream().mapToLong(Long::longValue).toArray())
+                .update();
+    }
+
     private List<ClaimedJob> claimed(Call call, String queue, int limit) {
         return call
                 .set("queue", queue)
                 .set("limit", limit)
+                .set("bytes_max", BYTES_MAX)
                 .set("worker", worker)
                 .set("kinds", kinds)
                 .set("attempts_max", attemptsMax)

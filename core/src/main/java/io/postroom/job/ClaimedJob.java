@@ -26,6 +26,34 @@ record ClaimedJob(
         @Nullable Integer attemptsMax,
         @Nullable Duration deadline,
         long claimedNanos) {
+    private static final int LIGHT_SIZE = 500;
+
+    /** About how much of memory it takes. */
+    int size() {
+        return payload.length() + (headers == null ? 0 : headers.length());
+    }
+
+    /** The same without what only its handler needs, if that is much: what waits to be written must not fill the memory. */
+    ClaimedJob light() {
+        return size() < LIGHT_SIZE
+                ? this
+                : new ClaimedJob(
+                        id,
+                        fence,
+                        queue,
+                        kind,
+                        priority,
+                        turn,
+                        tenantId,
+                        "",
+                        null,
+                        attempt,
+                        exact,
+                        retry,
+                        attemptsMax,
+                        deadline,
+                        claimedNanos);
+    }
 
     @Override
     public String toString() {

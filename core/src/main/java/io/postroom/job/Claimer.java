@@ -27,6 +27,9 @@ final class Claimer {
     /** How many jobs whose time has come are let go with one statement. */
     private static final int PROMOTE_MAX = 1_000;
 
+    /** So long after a claim whose answer was lost, it may still be done behind our back. */
+    private static final long UNSURE_NANOS = Duration.ofMinutes(10).toNanos();
+
     private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
     private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(20), Duration.ofSeconds(1));
 
@@ -38,12 +41,14 @@ final class Claimer {
     private final BooleanSupplier trusted;
     private final Telemetry telemetry;
     private final Pace promotions = new Pace(Duration.ofMillis(20), Duration.ofSeconds(1));
+    private final Pace takingBack = new Pace(Duration.ofSeconds(1), Duration.ofMinutes(1));
     private final Signal signal = new Signal();
     private volatile boolean stopped;
     private volatile boolean expected;
     private volatile boolean more;
     private @Nullable Thread thread;
     private boolean failing;
+    private long unsureUntilNanos = System.nanoTime();
 
     Claimer(
             Database database,
@@ -118,8 +123,9 @@ final class Claimer {
                                     : Math.min(Math.max(wait, min) + wait / 8 + 1, max);
                     failures = 0;
                     recovered();
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
                     line.close();
+                    unsureUntilNanos = System.nanoTime() + UNSURE_NANOS;
                     wait = BACKOFF.after(++failures).toNanos();
                     failed(e);
                 }
@@ -132,6 +138,7 @@ final class Claimer {
 
     private Found round() {
         Connection tx = line.connection();
+        takeBack(tx);
         boolean promoted = promote(tx);
         if (!trusted.getAsBoolean()) {
             return Found.NOTHING;
@@ -157,6 +164,18 @@ final class Claimer {
         return full && crews.keySet().stream().anyMatch(crew -> crew.wanted() > 0) ? Found.MORE : found;
     }
 
+    /** What was claimed though the answer was lost would stay with us for as long as we live. */
+    private void takeBack(Connection tx) {
+        long began = System.nanoTime();
+        if (unsureUntilNanos - began > 0 && takingBack.isDue(began)) {
+            int jobs = table.takeBack(tx, held.ids());
+            takingBack.done(began, System.nanoTime());
+            if (jobs > 0) {
+                LOG.info("worker {} put back {} jobs whose claim was never answered", settings.name(), jobs);
+            }
+        }
+    }
+
     private boolean promote(Connection tx) {
         long began = System.nanoTime();
         if (!promotions.isDue(began)) {
@@ -169,7 +188,7 @@ final class Claimer {
         return promoted > 0;
     }
 
-    private void failed(RuntimeException e) {
+    private void failed(Throwable e) {
         if (!failing) {
             failing = true;
             LOG.warn(

@@ -7,7 +7,9 @@ import io.postroom.retry.Backoff;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -30,16 +32,22 @@ final class Completer {
     /** How many jobs that are done end with one statement. */
     private static final int BATCH_MAX = 1_000;
 
+    private static final long IDLE_MILLIS = 50;
     private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
     private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(20), Duration.ofSeconds(1));
 
     private final Database database;
     private final Line line;
     private final Settler settler;
+    private final WorkerTable workers;
     private final Held held;
     private final Telemetry telemetry;
     private final String name;
     private final BlockingQueue<Ended> pending = new LinkedBlockingQueue<>(PENDING_MAX);
+    /** Only the completer's thread uses them. */
+    private final List<Ended> later = new ArrayList<>();
+
+    private final Pace lockedLooks = new Pace(Duration.ofMillis(100), Duration.ofSeconds(5));
     private final Signal stop = new Signal();
     private volatile boolean stopped;
     private volatile long stopUntilNanos;
@@ -49,6 +57,7 @@ final class Completer {
         this.database = database;
         this.line = new Line(database, ANSWER_WITHIN);
         this.settler = settler;
+        this.workers = new WorkerTable(database.schema());
         this.held = held;
         this.telemetry = telemetry;
         this.name = name;
@@ -80,6 +89,11 @@ final class Completer {
         }
     }
 
+    /** Whether so many verdicts can be taken without waiting. */
+    boolean hasRoom(int verdicts) {
+        return pending.remainingCapacity() >= verdicts;
+    }
+
     /** Writes what is there, and ends; what cannot be written within the grace is left to whoever takes the jobs away. */
     void stop(Duration grace) {
         stopUntilNanos = System.nanoTime() + grace.toNanos();
@@ -92,24 +106,36 @@ final class Completer {
     private void run() {
         List<Ended> batch = new ArrayList<>();
         try (line) {
-            while (!stopped || !pending.isEmpty()) {
-                Ended first = pending.poll(50, TimeUnit.MILLISECONDS);
+            while (!stopped || !pending.isEmpty() || !later.isEmpty() && stopUntilNanos - System.nanoTime() > 0) {
+                Ended first = pending.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
                 if (first != null) {
                     batch.add(first);
                     pending.drainTo(batch, BATCH_MAX - 1);
                     write(batch);
                     batch.clear();
                 }
+                writeLater();
             }
         } catch (InterruptedException e) {
             LOG.warn("worker {} was interrupted with {} claims unwritten; they are taken away", name, pending.size());
         }
     }
 
+    /** What somebody had locked is tried again, now and then. */
+    private void writeLater() throws InterruptedException {
+        if (!later.isEmpty() && lockedLooks.isDue(System.nanoTime())) {
+            long began = System.nanoTime();
+            List<Ended> batch = List.copyOf(later);
+            later.clear();
+            settle(batch);
+            lockedLooks.done(began, System.nanoTime());
+        }
+    }
+
     private void write(List<Ended> batch) throws InterruptedException {
         List<Ended> plain = new ArrayList<>();
         List<Ended> others = new ArrayList<>();
-        for (Ended each : batch) {
+        for (Ended each : newest(batch)) {
             if (each.verdict() instanceof Verdict.Committed) {
                 report(each);
             } else {
@@ -119,11 +145,34 @@ final class Completer {
         if (!plain.isEmpty()) {
             insist(plain, jobs -> settler.complete(line.connection(), jobs));
         }
-        for (int from = 0; from < others.size(); from += Settler.BATCH_MAX) {
+        settle(others);
+    }
+
+    private void settle(List<Ended> batch) throws InterruptedException {
+        for (int from = 0; from < batch.size(); from += Settler.BATCH_MAX) {
             insist(
-                    others.subList(from, Math.min(others.size(), from + Settler.BATCH_MAX)),
+                    batch.subList(from, Math.min(batch.size(), from + Settler.BATCH_MAX)),
                     jobs -> database.transactPromptly(tx -> settler.settle(tx, jobs)));
         }
+    }
+
+    /** A job that was taken away and claimed again by this very process may come twice: only the last claim counts. */
+    private List<Ended> newest(List<Ended> batch) {
+        Map<Long, Ended> newest = new LinkedHashMap<>();
+        List<Ended> stale = new ArrayList<>();
+        for (Ended each : batch) {
+            Ended other = newest.get(each.job().id());
+            if (other == null || other.job().fence() < each.job().fence()) {
+                newest.put(each.job().id(), each);
+            }
+            if (other != null) {
+                stale.add(other.job().fence() < each.job().fence() ? other : each);
+            }
+        }
+        if (!stale.isEmpty()) {
+            stale(stale);
+        }
+        return List.copyOf(newest.values());
     }
 
     /** Tries again as long as the database is not there; what it refuses is cut down to the job at fault. */
@@ -136,9 +185,13 @@ final class Completer {
                     LOG.info("worker {} writes what became of its jobs again", name);
                 }
                 return;
-            } catch (DatabaseException e) {
+            } catch (RuntimeException | Error e) {
                 line.close();
-                if (!e.isUnreachable() && !SqlState.isDisturbed(e.sqlState())) {
+                if (isLocked(e)) {
+                    settle(batch);
+                    return;
+                }
+                if (!isPassing(e)) {
                     refused(batch, writing, e);
                     return;
                 }
@@ -154,12 +207,23 @@ final class Completer {
         }
     }
 
-    private void refused(List<Ended> batch, Writing writing, DatabaseException e) throws InterruptedException {
+    /** Somebody has one of them locked for long: those are found out, and the others written. */
+    private static boolean isLocked(Throwable e) {
+        return e instanceof DatabaseException refused && refused.sqlState().equals(SqlState.LOCK_NOT_AVAILABLE);
+    }
+
+    private static boolean isPassing(Throwable e) {
+        return e instanceof DatabaseException refused
+                && (refused.isUnreachable() || SqlState.isDisturbed(refused.sqlState()));
+    }
+
+    private void refused(List<Ended> batch, Writing writing, Throwable e) throws InterruptedException {
         if (batch.size() == 1) {
             LOG.error(
                     "could not write what became of {}: {}; it is taken away when its deadline is over",
                     batch.get(0).job(),
-                    e.getMessage());
+                    e.getMessage(),
+                    e instanceof DatabaseException ? null : e);
             return;
         }
         int half = batch.size() / 2;
@@ -168,36 +232,53 @@ final class Completer {
     }
 
     private void conclude(List<Ended> batch, Set<Long> mine, boolean again) {
-        List<Ended> stale = new ArrayList<>();
+        List<Ended> others = new ArrayList<>();
         for (Ended each : batch) {
             if (mine.contains(each.job().id())) {
                 report(each);
             } else {
-                held.remove(each.job());
-                stale.add(each);
+                others.add(each);
             }
         }
-        if (stale.isEmpty()) {
+        if (others.isEmpty()) {
             return;
         }
-        ClaimedJob first = stale.get(0).job();
-        if (again) {
+        Set<Long> locked = workers.look(
+                        line.connection(), others.stream().map(Ended::job).toList())
+                .keySet();
+        List<Ended> gone = new ArrayList<>();
+        for (Ended each : others) {
+            if (locked.contains(each.job().id())) {
+                later.add(each);
+            } else {
+                gone.add(each);
+            }
+        }
+        if (again && !gone.isEmpty()) {
             LOG.info(
                     "{} jobs, first {}, are not worker {}'s any more: their end was written though the answer was lost, or they"
                             + " were taken away",
-                    stale.size(),
-                    first,
+                    gone.size(),
+                    gone.get(0).job(),
                     name);
-        } else {
-            LOG.warn(
-                    "could not end {} jobs of worker {}, first {}: fence {} is stale, they were taken away; what it did changes"
-                            + " nothing of them",
-                    stale.size(),
-                    name,
-                    first,
-                    first.fence());
-            stale.forEach(
-                    each -> telemetry.staleJob(each.job().queue(), each.job().kind()));
+            gone.forEach(each -> held.remove(each.job()));
+        } else if (!gone.isEmpty()) {
+            stale(gone);
+        }
+    }
+
+    private void stale(List<Ended> stale) {
+        ClaimedJob first = stale.get(0).job();
+        LOG.warn(
+                "could not end {} jobs of worker {}, first {}: fence {} is stale, they were taken away; what it did changes"
+                        + " nothing of them",
+                stale.size(),
+                name,
+                first,
+                first.fence());
+        for (Ended each : stale) {
+            held.remove(each.job());
+            telemetry.staleJob(each.job().queue(), each.job().kind());
         }
     }
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,14 +23,18 @@ final class Crew {
     /** For so long there is work at hand. */
     private static final long AHEAD_NANOS = 25_000_000;
 
-    /** How many jobs wait in memory at most. */
+    /** How many jobs wait in memory at most, and about how large they are together. */
     private static final int AHEAD_MAX = 2_000;
+
+    private static final long AHEAD_SIZE_MAX = 2 * ClaimTable.BYTES_MAX;
 
     /** Whoever waits longer than this is given back: all threads are busy, and another process may have one. */
     private static final long PATIENCE_NANOS = 2_000_000_000L;
 
-    /** A handler that was interrupted because of its deadline may take so long to return. */
-    private static final Duration DEAF_AFTER = Duration.ofSeconds(5);
+    /** A handler that was interrupted because of its deadline may take as long again to return, within these. */
+    private static final Duration DEAF_AFTER_MIN = Duration.ofMillis(100);
+
+    private static final Duration DEAF_AFTER_MAX = Duration.ofSeconds(5);
 
     /** How many threads may hang in handlers; when there are more, no other takes their place. */
     private static final int HUNG_MAX = 16;
@@ -45,6 +50,9 @@ final class Crew {
     private final Set<Run> runs = ConcurrentHashMap.newKeySet();
     /** Jobs that wait or run here. */
     private final AtomicInteger load = new AtomicInteger();
+
+    /** How large those are that wait. */
+    private final AtomicLong waitingSize = new AtomicLong();
 
     private final AtomicInteger started = new AtomicInteger();
     private final List<Thread> hung = new ArrayList<>();
@@ -75,12 +83,14 @@ final class Crew {
     /** How many jobs to claim; none while enough is at hand. */
     int wanted() {
         int ahead = ahead();
-        return waiting.size() > ahead / 2 ? 0 : Math.max(0, threads + ahead - load.get());
+        boolean enough = waiting.size() > ahead / 2 || waitingSize.get() > AHEAD_SIZE_MAX;
+        return enough ? 0 : Math.max(0, threads + ahead - load.get());
     }
 
     /** Takes claimed jobs; gives them back if it was stopped meanwhile. */
     void give(List<ClaimedJob> jobs) {
         load.addAndGet(jobs.size());
+        waitingSize.addAndGet(jobs.stream().mapToLong(ClaimedJob::size).sum());
         waiting.addAll(jobs);
         if (stopped) {
             handBack();
@@ -102,10 +112,11 @@ final class Crew {
         return load.get() == 0;
     }
 
-    /** Interrupts whoever is over the deadline, and gives up on whoever does not hear it. For one thread. */
+    /** Interrupts whoever is over the deadline, and gives up on whoever does not hear it. For one thread, which does not wait. */
     void watch() {
+        boolean room = completer.hasRoom(waiting.size() + threads);
         ClaimedJob oldest = waiting.peek();
-        if (oldest != null && System.nanoTime() - oldest.claimedNanos() > PATIENCE_NANOS) {
+        if (room && oldest != null && System.nanoTime() - oldest.claimedNanos() > PATIENCE_NANOS) {
             // Jobs are longer than they were: nothing is claimed ahead until some have come to their end.
             averageNanos = Math.max(averageNanos, PATIENCE_NANOS);
             handBack();
@@ -113,11 +124,16 @@ final class Crew {
         for (Run run : runs) {
             if (run.isOverdue()) {
                 run.interrupt(Run.Why.DEADLINE);
-                if (run.isDeafFor(DEAF_AFTER)) {
+                if (room && run.isDeafFor(patience(run))) {
                     replace(run);
                 }
             }
         }
+    }
+
+    private static Duration patience(Run run) {
+        Duration least = run.deadline().compareTo(DEAF_AFTER_MIN) < 0 ? DEAF_AFTER_MIN : run.deadline();
+        return least.compareTo(DEAF_AFTER_MAX) > 0 ? DEAF_AFTER_MAX : least;
     }
 
     private void replace(Run run) {
@@ -141,6 +157,7 @@ final class Crew {
     private void handBack() {
         List<ClaimedJob> back = new ArrayList<>();
         load.addAndGet(-waiting.drainTo(back));
+        waitingSize.addAndGet(-back.stream().mapToLong(ClaimedJob::size).sum());
         back.forEach(job -> completer.submit(Ended.handBack(job)));
     }
 
@@ -164,6 +181,7 @@ final class Crew {
     }
 
     private boolean work(ClaimedJob job) {
+        waitingSize.addAndGet(-job.size());
         long began = System.nanoTime();
         if (!runner.run(job, runs)) {
             return false;

@@ -2,6 +2,9 @@ package io.postroom.job;
 
 /** A claim that is over, as far as this process is concerned: what is to be written about it. */
 record Ended(ClaimedJob job, Verdict verdict, long tookNanos) {
+    Ended {
+        job = job.light();
+    }
 
     /** A job that has not begun goes back as if it had not been claimed. */
     static Ended handBack(ClaimedJob job) {

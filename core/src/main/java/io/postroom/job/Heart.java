@@ -102,7 +102,7 @@ final class Heart {
                 failing = false;
                 LOG.info("worker {} beats again", settings.name());
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // Not only the database: a pool may throw what it likes, and beats must go on.
             line.close();
             beatenNanos = System.nanoTime();

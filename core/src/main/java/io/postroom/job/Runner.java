@@ -7,6 +7,7 @@ import io.postroom.retry.Fault;
 import io.postroom.retry.RetryPolicy;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -29,6 +30,7 @@ final class Runner {
     private final Map<String, Kind> kinds;
     private final Database database;
     private final WorkerTable table;
+    private final Transactions transactions;
     private final Completer completer;
     private final WorkerSettings settings;
     private final BooleanSupplier trusted;
@@ -45,6 +47,7 @@ final class Runner {
         this.kinds = Map.copyOf(kinds);
         this.database = database;
         this.table = table;
+        this.transactions = new Transactions(database, settings.name());
         this.completer = completer;
         this.settings = settings;
         this.trusted = trusted;
@@ -63,7 +66,7 @@ final class Runner {
         runs.add(run);
         Verdict verdict;
         try {
-            verdict = verdict(run, kind, handle(run, kind), null);
+            verdict = handle(run, kind);
         } catch (Throwable e) {
             // An Error too: whatever it is, it must not end the thread, and the job has to go on or be given up.
             verdict = verdict(run, kind, null, e);
@@ -120,12 +123,13 @@ final class Runner {
         return new Verdict.Again(UNKNOWN_WAIT, false, false, null);
     }
 
-    private @Nullable JobOutcome handle(Run run, Kind kind) throws Exception {
+    private Verdict handle(Run run, Kind kind) throws Exception {
         JobHandler handler = kind.handler();
         if (handler != null) {
-            return handler.handle(run.context());
+            return verdict(run, kind, handler.handle(run.context()), null);
         }
-        throw new IllegalStateException("kind " + kind.name() + " has no handler");
+        JobOutcome outcome = transactions.run(run, Objects.requireNonNull(kind.transactionalHandler()));
+        return outcome instanceof JobOutcome.Done ? new Verdict.Committed() : verdict(run, kind, outcome, null);
     }
 
     private Verdict verdict(Run run, Kind kind, @Nullable JobOutcome outcome, @Nullable Throwable thrown) {

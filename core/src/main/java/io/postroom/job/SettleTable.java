@@ -4,6 +4,9 @@ import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import io.postroom.retry.Fault;
 import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -16,12 +19,20 @@ import org.jspecify.annotations.Nullable;
 
 /** How claims end: one method per statement, no decisions. Lists are in the order of ids. Never commits. */
 final class SettleTable {
+    /** For whoever has a job locked: claims, cancellations and rescues take no longer than a moment. */
+    static final Duration PATIENCE = Duration.ofMillis(500);
+
+    /** How long a process that freezes in the middle of a transaction may keep rows locked. */
+    static final Duration FROZEN = Duration.ofSeconds(10);
+
     private final Sql complete;
     private final Sql lockMine;
     private final Sql end;
     private final Sql putBack;
     private final Sql noteAttempts;
     private final Sql bury;
+    private final Sql completeOne;
+    private final Sql boundTransaction;
 
     SettleTable(Schema schema) {
         complete = schema.sql(SettleTable.class, "complete.sql");
@@ -30,6 +41,8 @@ final class SettleTable {
         putBack = schema.sql(SettleTable.class, "put_back.sql");
         noteAttempts = schema.sql(SettleTable.class, "note_attempts.sql");
         bury = schema.sql(SettleTable.class, "bury.sql");
+        completeOne = schema.sql(SettleTable.class, "complete_one.sql");
+        boundTransaction = schema.sql(SettleTable.class, "bound_transaction.sql");
     }
 
     /** A job that ends, and how. */
@@ -43,27 +56,29 @@ final class SettleTable {
     /** A job that goes on. */
     record Back(long id, long waitMicros, boolean counted, boolean crashed) {}
 
-    /** An attempt for the history; without a duration, it has lasted since the claim. */
-    record Noted(long id, Verdict.Note note, @Nullable Long tookMicros) {}
+    /** An attempt for the history, and who made it; without a duration, it has lasted since the claim. */
+    record Noted(long id, Verdict.Note note, @Nullable Long tookMicros, String worker) {}
 
     /** A job that becomes a dead letter. */
     record Burial(long id, String cause, int attempts, Fault fault) {}
 
-    /** The ids of those that were still theirs who claimed them. */
+    /** The ids of those that were still theirs who claimed them. Fails if one of them is locked for longer than {@link #PATIENCE}. */
     Set<Long> complete(Connection tx, List<ClaimedJob> jobs, String endedBy) {
         return new HashSet<>(complete.on(tx)
                 .set("ids", longs(jobs, ClaimedJob::id))
                 .set("fences", longs(jobs, ClaimedJob::fence))
                 .set("ended_by", endedBy)
+                .set("patience", Long.toString(PATIENCE.toMillis()))
                 .list(row -> row.getLong(1)));
     }
 
-    /** Those that are still theirs who claimed them, and whether they are to be cancelled. */
+    /** Those that are still theirs who claimed them and that nobody has locked, and whether they are to be cancelled. */
     Map<Long, Boolean> lockMine(Connection tx, List<ClaimedJob> jobs) {
         Map<Long, Boolean> mine = new HashMap<>();
         lockMine.on(tx)
                 .set("ids", longs(jobs, ClaimedJob::id))
                 .set("fences", longs(jobs, ClaimedJob::fence))
+                .set("patience", Long.toString(FROZEN.toMillis()))
                 .list(row -> mine.put(row.getLong(1), row.getBoolean(2)));
         return mine;
     }
@@ -90,7 +105,7 @@ final class SettleTable {
                 .update();
     }
 
-    void noteAttempts(Connection tx, List<Noted> attempts, String worker) {
+    void noteAttempts(Connection tx, List<Noted> attempts) {
         noteAttempts
                 .on(tx)
                 .set("ids", longs(attempts, Noted::id))
@@ -99,7 +114,7 @@ final class SettleTable {
                 .set("error_classes", faults(attempts, each -> each.note().fault(), Fault::errorClass))
                 .set("errors", faults(attempts, each -> each.note().fault(), Fault::message))
                 .set("fingerprints", faults(attempts, each -> each.note().fault(), Fault::fingerprint))
-                .set("worker", worker)
+                .set("workers", column(attempts, Noted::worker, String[]::new))
                 .update();
     }
 
@@ -113,6 +128,27 @@ final class SettleTable {
                 .set("fingerprints", faults(burials, Burial::fault, Fault::fingerprint))
                 .set("worker", worker)
                 .update();
+    }
+
+    /** Bounds the transaction of a handler; returns when it was begun. */
+    Instant boundTransaction(Connection tx, Duration deadline) {
+        return boundTransaction
+                .on(tx)
+                .set("millis", Long.toString(Math.max(1, deadline.toMillis())))
+                .one(row -> row.getObject(1, OffsetDateTime.class).toInstant());
+    }
+
+    /** Whether the job was still its worker's, and the transaction the one that was begun then. */
+    boolean completeOne(Connection tx, ClaimedJob job, @Nullable String result, String endedBy, Instant began) {
+        return completeOne
+                        .on(tx)
+                        .set("id", job.id())
+                        .set("fence", job.fence())
+                        .set("result", result)
+                        .set("ended_by", endedBy)
+                        .set("began", began)
+                        .update()
+                > 0;
     }
 
     private static <R> long[] longs(List<R> rows, ToLongFunction<R> value) {

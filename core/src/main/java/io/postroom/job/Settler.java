@@ -25,15 +25,20 @@ final class Settler {
         this.worker = worker;
     }
 
-    /** A job whose row is locked, and what is to be written about it; without a duration, the attempt has lasted since the claim. */
-    record Settled(long id, Verdict verdict, @Nullable Long tookMicros) {}
+    /**
+     * A job whose row is locked, and what is to be written about it.
+     *
+     * @param tookMicros how long the attempt took; null: since the claim
+     * @param worker who made it
+     */
+    record Settled(long id, Verdict verdict, @Nullable Long tookMicros, String worker) {}
 
     /** Ends jobs that are done and say no more; returns those that were still their worker's. */
     Set<Long> complete(Connection tx, List<Ended> batch) {
         return table.complete(tx, sorted(batch), worker);
     }
 
-    /** Ends or puts back jobs that are still their worker's; returns those. */
+    /** Ends or puts back jobs that are still their worker's and that nobody else has locked; returns those. */
     Set<Long> settle(Connection tx, List<Ended> batch) {
         Map<Long, Boolean> mine = table.lockMine(tx, sorted(batch));
         List<Settled> settled = new ArrayList<>();
@@ -41,7 +46,7 @@ final class Settler {
             Boolean cancelAsked = mine.get(each.job().id());
             if (cancelAsked != null) {
                 Verdict verdict = cancelAsked ? each.verdict().cancelled() : each.verdict();
-                settled.add(new Settled(each.job().id(), verdict, each.tookNanos() / 1_000));
+                settled.add(new Settled(each.job().id(), verdict, each.tookNanos() / 1_000, worker));
             }
         }
         apply(tx, settled);
@@ -54,7 +59,7 @@ final class Settler {
         jobs.stream().sorted(Comparator.comparingLong(Settled::id)).forEach(writing::add);
         // The history first: a dead letter takes it along. Then the dead letter: it needs the job's row.
         if (!writing.notes.isEmpty()) {
-            table.noteAttempts(tx, writing.notes, worker);
+            table.noteAttempts(tx, writing.notes);
         }
         if (!writing.burials.isEmpty()) {
             table.bury(tx, writing.burials, worker);
@@ -106,7 +111,7 @@ final class Settler {
 
         private void note(Settled job, Verdict.@Nullable Note note) {
             if (note != null) {
-                notes.add(new SettleTable.Noted(job.id(), note, job.tookMicros()));
+                notes.add(new SettleTable.Noted(job.id(), note, job.tookMicros(), job.worker()));
             }
         }
     }

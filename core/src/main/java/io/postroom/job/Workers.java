@@ -37,6 +37,7 @@ public final class Workers implements AutoCloseable {
     private final Runner runner;
     private final Claimer claimer;
     private final Heart heart;
+    private final Reaper reaper;
     private final List<Crew> crews = new ArrayList<>();
     private Runnable forget = () -> {};
     private boolean started;
@@ -55,6 +56,7 @@ public final class Workers implements AutoCloseable {
                 .min(Duration::compareTo)
                 .orElse(Kind.DEADLINE);
         heart = new Heart(database, table, settings, crews, deadlineMin);
+        reaper = new Reaper(database, settler, settings, heart::isTrusted, builder.telemetry);
         runner = new Runner(builder.kinds, database, table, completer, settings, heart::isTrusted);
         claimer = new Claimer(database, claims, held, settings, heart::isTrusted, builder.telemetry);
         builder.queues.forEach((queue, threads) -> {
@@ -74,6 +76,7 @@ public final class Workers implements AutoCloseable {
         completer.start();
         crews.forEach(Crew::start);
         claimer.start();
+        reaper.start();
         forget = jobs.onNudge(claimer::expect);
         LOG.info("worker {} ({}) started, on {}", settings.name(), settings.id(), settings.queues());
     }
@@ -95,6 +98,7 @@ public final class Workers implements AutoCloseable {
             return;
         }
         claimer.stop(settings.stopGrace());
+        reaper.stop();
         crews.forEach(Crew::stopTaking);
         if (!awaitHandlers(settings.stopGrace())) {
             runs().forEach(run -> run.interrupt(Run.Why.STOP));

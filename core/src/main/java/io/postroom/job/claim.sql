@@ -1,17 +1,25 @@
 -- Claim the most urgent jobs of one queue for a worker: by priority, then by turn.
---   :queue text   :limit int   :worker uuid   :kinds text[]   :attempts_max int[], of these kinds
---   :deadlines bigint[], of these kinds, in milliseconds   :slack double precision, seconds
+--   :queue text   :limit int   :bytes_max bigint, of payloads and headers; one job may have more   :worker uuid   :kinds text[]
+--   :attempts_max int[], of these kinds   :deadlines bigint[], of these kinds, in milliseconds   :slack double precision, seconds
 -- An attempt is counted now, before it begins. It is exact if it is the last one or came after a crash: begin.sql notes when it begins.
--- Locks: the rows, skipping locked ones. Index: job_claim, then rows by their place. MATERIALIZED is a fence: a plain subquery may be run
--- again and claim more than :limit. An array instead of a join: whatever the planner believes, it looks up those rows and no other.
--- RETURNING has no order; the caller sorts.
+-- Locks: the rows, skipping locked ones. Index: job_claim, the primary key. MATERIALIZED is a fence: a plain subquery may be run again
+-- and claim more than :limit. An array instead of a join: whatever the planner believes, it looks up those rows and no other. What does
+-- not fit into :bytes_max is left as it was. RETURNING has no order; the caller sorts.
 with due as materialized (
-    select id
+    select id, priority, turn,
+           case when pg_column_compression(payload) is null then pg_column_size(payload) else octet_length(payload::text) end
+               + coalesce(pg_column_size(headers), 0) as bytes
     from /*schema*/job
     where queue = :queue and state = 'ready' and waits is null
+      and not exists (select from /*schema*/job_queue where name = :queue and paused_at is not null)
     order by priority, turn
     limit :limit
     for update skip locked
+),
+fitting as materialized (
+    select sized.id
+    from (select id, bytes, sum(bytes) over (order by priority, turn rows unbounded preceding) as bytes_until from due) as sized
+    where sized.bytes_until - sized.bytes < :bytes_max
 )
 update /*schema*/job as j
 set state = 'running', worker = :worker, claimed_at = clock_timestamp(), attempt = j.attempt + 1, fence = j.fence + 1,
@@ -19,6 +27,6 @@ set state = 'running', worker = :worker, claimed_at = clock_timestamp(), attempt
     deadline_at = clock_timestamp() + make_interval(secs => :slack)
                   + coalesce(j.deadline,
                              (:deadlines::bigint[])[array_position(:kinds::text[], j.kind)] * interval '1 millisecond', interval '0')
-where j.id = any (array(select due.id from due))
+where j.id = any (array(select fitting.id from fitting))
 returning j.id, j.kind, j.priority, j.turn, j.tenant_id, j.payload, j.headers, j.attempt, j.retry, j.attempts_max,
           (extract(epoch from j.deadline) * 1000)::bigint as deadline_millis, j.fence, j.exact

@@ -1,0 +1,205 @@
+package io.postroom.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Claims take what they may and never more, whatever the planner believes. */
+class ClaimTest {
+    private static final int LIMIT = 7;
+
+    private static Workshop shop;
+
+    @BeforeAll
+    static void open() {
+        shop = new Workshop();
+    }
+
+    @AfterAll
+    static void close() {
+        shop.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        shop.clear();
+    }
+
+    private static List<Long> enqueue(int many) {
+        Random random = new Random(many);
+        List<Job> jobs = new ArrayList<>();
+        for (int i = 0; i < many; i++) {
+            jobs.add(Job.of("work", "" + i).priority(random.nextInt(5)).build());
+        }
+        return shop.enqueueAll(jobs);
+    }
+
+    private static Hand hand() {
+        return new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "set local enable_hashjoin = off; set local enable_mergejoin = off",
+                "set local enable_nestloop = off",
+                "set local enable_nestloop = off; set local enable_hashjoin = off",
+                "set local enable_indexscan = off; set local enable_bitmapscan = off; set local enable_indexonlyscan = off",
+                "set local enable_seqscan = off; set local enable_sort = off",
+                "set local enable_material = off; set local enable_memoize = off; set local enable_hashjoin = off",
+                "set local plan_cache_mode = force_generic_plan; set local random_page_cost = 1000",
+                "set local enable_tidscan = off; set local cpu_tuple_cost = 1000"
+            })
+    void neverExceedTheirLimitUnderHostilePlans(String settings) throws SQLException {
+        enqueue(2_000);
+        for (String statistics :
+                List.of("reltuples = 0, relpages = 1", "reltuples = 1e9, relpages = 10000000", "reltuples = 1")) {
+            shop.database.execute("update pg_class set " + statistics + " where oid in ('postroom.job'::regclass,"
+                    + " 'postroom.job_claim'::regclass, 'postroom.job_pkey'::regclass)");
+            Hand hand = hand();
+            Set<Long> claimed = new HashSet<>();
+            long last = -1;
+            for (int round = 0; round < 5; round++) {
+                try (Connection tx = shop.database.begin();
+                        Statement statement = tx.createStatement()) {
+                    statement.execute(settings);
+                    List<ClaimedJob> jobs = round % 2 == 0
+                            ? hand.claim(tx, LIMIT)
+                            : hand.claimOnward(tx, new TreeMap<>(Map.of(0, 0L, 1, 0L, 4, 0L)), LIMIT);
+                    tx.commit();
+                    assertThat(jobs).as(settings + ", " + statistics).hasSize(LIMIT);
+                    jobs.forEach(job -> assertThat(claimed.add(job.id())).isTrue());
+                    assertThat(jobs)
+                            .isSortedAccordingTo(Comparator.comparingInt(ClaimedJob::priority)
+                                    .thenComparingLong(ClaimedJob::turn));
+                    assertThat(shop.database.queryLong(
+                                    "select count(*) from postroom.job where worker = '" + hand.id() + "'"))
+                            .isEqualTo(claimed.size());
+                    last = jobs.get(0).priority();
+                }
+            }
+            assertThat(last).as("the most urgent first").isZero();
+        }
+    }
+
+    @Test
+    void ofManyAtOnceNeverTakeAJobTwice() throws Exception {
+        int many = 3_000;
+        enqueue(many);
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            List<Callable<List<Long>>> claimers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                Hand hand = hand();
+                int limit = 1 + i * 20;
+                claimers.add(() -> {
+                    List<Long> mine = new ArrayList<>();
+                    // Empty-handed once is not the end: others may hold locks on what is left, and give up none of it.
+                    for (int misses = 0; misses < 3; ) {
+                        List<ClaimedJob> jobs = hand.claim(limit);
+                        assertThat(jobs.size()).isLessThanOrEqualTo(limit);
+                        jobs.forEach(job -> mine.add(job.id()));
+                        misses = jobs.isEmpty() ? misses + 1 : 0;
+                    }
+                    return mine;
+                });
+            }
+            List<Long> all = new ArrayList<>();
+            for (Future<List<Long>> each : threads.invokeAll(claimers)) {
+                all.addAll(each.get());
+            }
+            assertThat(all).doesNotHaveDuplicates().hasSize(many);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** However many are asked for, a claim brings no more into memory than it may, and always one. */
+    @Test
+    void takeNoMoreThanFitsIntoMemory() {
+        String large = "\"" + "x".repeat(1_000_000) + "\"";
+        List<Job> jobs =
+                new ArrayList<>(Collections.nCopies(12, Job.of("work", large).build()));
+        List<Long> ids = shop.enqueueAll(jobs);
+        Hand hand = hand();
+        List<Long> claimed = new ArrayList<>();
+        for (List<ClaimedJob> some = hand.claim(100); !some.isEmpty(); some = hand.claim(100)) {
+            assertThat(some.stream().mapToLong(ClaimedJob::size).sum())
+                    .isLessThanOrEqualTo(ClaimTable.BYTES_MAX + 1_000_002);
+            some.forEach(job -> claimed.add(job.id()));
+        }
+        assertThat(claimed).isEqualTo(ids);
+    }
+
+    @Test
+    void passOverWhatOthersHaveLockedWithoutWaiting() throws SQLException {
+        List<Long> ids = enqueue(10);
+        try (Connection other = shop.database.begin();
+                Statement statement = other.createStatement()) {
+            statement.execute("select from postroom.job where id <= " + ids.get(4) + " for update");
+            assertThat(hand().claim(10))
+                    .extracting(ClaimedJob::id)
+                    .containsExactlyInAnyOrderElementsOf(ids.subList(5, 10));
+            other.rollback();
+        }
+        assertThat(hand().claim(10)).hasSize(5);
+    }
+
+    @Test
+    void beyondAHintMissNothingThatBecameClaimableSince() {
+        enqueue(20);
+        Front front = new Front("default", hand().claims());
+        Set<Long> seen = new HashSet<>();
+        claimAll(front, seen, 20);
+        List<Long> later = enqueue(20);
+        claimAll(front, seen, 40);
+        assertThat(seen).containsAll(later);
+    }
+
+    /** A transaction that drew its turn early and commits late lies below what was claimed: the look from the beginning finds it. */
+    @Test
+    void findWhoCommitsLate() throws SQLException {
+        Front front = new Front("default", hand().claims());
+        Set<Long> seen = new HashSet<>();
+        try (Connection slow = shop.database.begin()) {
+            long late = shop.jobs.enqueue(slow, Job.of("work", "0").build());
+            enqueue(10);
+            claimAll(front, seen, 10);
+            assertThat(seen).doesNotContain(late);
+            slow.commit();
+            claimAll(front, seen, 11);
+            assertThat(seen).contains(late);
+        }
+    }
+
+    private static void claimAll(Front front, Set<Long> seen, int expected) {
+        Workshop.await(() -> expected + " are claimed, not " + seen.size(), () -> {
+            shop.postroom
+                    .database()
+                    .run(tx -> front.claim(tx, 3))
+                    .forEach(job -> assertThat(seen.add(job.id())).isTrue());
+            return seen.size() == expected;
+        });
+    }
+}

@@ -1,0 +1,203 @@
+package io.postroom.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.postgres.Plan;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Two hundred thousand jobs that wait, a few thousand that run, two hundred thousand that have ended: every hot statement reads what it
+ * changes and little more, whether its plan is made for the values or for any, with statistics or with those of an empty table.
+ */
+class JobPlanTest {
+    private static final String WORKER = "'00000000-0000-0000-0000-000000000001'::uuid";
+    private static final String DEAD = "'00000000-0000-0000-0000-000000000002'::uuid";
+    private static final String CLAIM_TYPES =
+            "queue text,limit int,bytes_max bigint,worker uuid,kinds text[],attempts_max int[],deadlines bigint[],slack float8";
+    private static final List<String> CLAIM_VALUES =
+            List.of("'default'", "50", "1000000", WORKER, "array['work']", "array[5]", "array[60000]::bigint[]", "60");
+
+    private static Workshop shop;
+
+    /** Of 200,000: half can be claimed, of eleven priorities; half wait for their time, 40 of these are due. 4,000 run. */
+    @BeforeAll
+    static void fill() {
+        shop = new Workshop();
+        shop.database.execute(
+                "set synchronous_commit = off",
+                "alter table postroom.job set (autovacuum_enabled = off)",
+                """
+                insert into postroom.job (queue, kind, priority, payload, waits, run_at)
+                select case when n % 10 = 0 then 'other' else 'default' end, 'work', 100 + n % 11, '{}',
+                       case when n % 2 = 0 then 'time' end,
+                       case when n % 2 = 0 and n % 5000 <> 0 then clock_timestamp() + interval '1 day' else clock_timestamp() end
+                from generate_series(1, 200000) as n""",
+                "insert into postroom.worker (id, name, host, queues, leased_until) values (" + WORKER
+                        + ", 'alive', 'h', '{default}', clock_timestamp() + interval '1 h'), (" + DEAD
+                        + ", 'dead', 'h', '{default}', clock_timestamp() - interval '1 min')",
+                """
+                insert into postroom.job (queue, kind, payload, state, worker, claimed_at, deadline_at, attempt, fence)
+                select 'default', 'work', '{}', 'running', case when n % 40 = 0 then %s else %s end, clock_timestamp(),
+                       clock_timestamp() + case when n %% 200 = 1 then interval '-1 min' else interval '1 h' end, 1, 1
+                from generate_series(1, 4000) as n""".replace("%%", "%").replaceFirst("%s", DEAD).replaceFirst("%s", WORKER),
+                """
+                insert into postroom.job_done (id, queue, kind, priority, payload, state, run_at, attempt, fence, created_at, ended_by)
+                select n, 'default', 'work', 100, '{}', 'done', clock_timestamp(), 1, 1, clock_timestamp(), 'me'
+                from generate_series(1000000, 1200000) as n""",
+                "insert into postroom.job_attempt (job_id, attempt, fence, duration, worker, outcome)"
+                        + " select n, 1, 1, interval '1 s', 'me', 'snoozed' from generate_series(1, 100000) as n",
+                "analyze");
+    }
+
+    @AfterAll
+    static void close() {
+        shop.close();
+    }
+
+    static Stream<Arguments> hot() {
+        // What runs was inserted after all the others.
+        String running = LongStream.rangeClosed(200_001, 200_050)
+                .mapToObj(Long::toString)
+                .collect(Collectors.joining(",", "'{", "}'::bigint[]"));
+        String fences = "array_fill(1::bigint, array[50])";
+        String ints = "array_fill(0, array[50])";
+        String texts = "array_fill('x'::text, array[50])";
+        return Stream.of(
+                // Claiming reads each row twice: to lock it and to change it.
+                Arguments.of(ClaimTable.class, "claim.sql", CLAIM_TYPES, CLAIM_VALUES, 100),
+                Arguments.of(
+                        ClaimTable.class,
+                        "claim_onward.sql",
+                        CLAIM_TYPES + ",priorities int[],turns bigint[]",
+                        Stream.concat(CLAIM_VALUES.stream(), Stream.of("array[100, 105]", "array[1000, 0]::bigint[]"))
+                                .toList(),
+                        100),
+                Arguments.of(ClaimTable.class, "promote.sql", "limit int", List.of("1000"), 80),
+                Arguments.of(
+                        ClaimTable.class,
+                        "take_back.sql",
+                        "worker uuid,known bigint[]",
+                        List.of("'00000000-0000-0000-0000-000000000003'::uuid", "array[1,2]::bigint[]"),
+                        0),
+                Arguments.of(
+                        SettleTable.class,
+                        "complete.sql",
+                        "ids bigint[],fences bigint[],ended_by text,patience text",
+                        List.of(running, fences, "'me'", "'500'"),
+                        50),
+                Arguments.of(
+                        SettleTable.class,
+                        "lock_mine.sql",
+                        "ids bigint[],fences bigint[],patience text",
+                        List.of(running, fences, "'1000'"),
+                        50),
+                Arguments.of(
+                        SettleTable.class,
+                        "put_back.sql",
+                        "ids bigint[],waits bigint[],refunds int[],crashes int[]",
+                        List.of(running, fences, ints, ints),
+                        50),
+                Arguments.of(
+                        SettleTable.class,
+                        "end.sql",
+                        "ids bigint[],states text[],results text[],error_classes text[],errors text[],fingerprints text[],refunds int[],"
+                                + "ended_by text",
+                        List.of(
+                                running,
+                                "array_fill('failed'::text, array[50])",
+                                "array_fill(null::text, array[50])",
+                                texts,
+                                texts,
+                                texts,
+                                ints,
+                                "'me'"),
+                        50),
+                Arguments.of(
+                        SettleTable.class,
+                        "note_attempts.sql",
+                        "ids bigint[],outcomes text[],durations bigint[],error_classes text[],errors text[],fingerprints text[],workers"
+                                + " text[]",
+                        List.of(running, texts, fences, texts, texts, texts, texts),
+                        50),
+                Arguments.of(
+                        SettleTable.class,
+                        "bury.sql",
+                        "ids bigint[],causes text[],attempts int[],error_classes text[],errors text[],fingerprints text[],worker text",
+                        List.of(running, "array_fill('crashed'::text, array[50])", ints, texts, texts, texts, "'me'"),
+                        50),
+                Arguments.of(
+                        SettleTable.class,
+                        "complete_one.sql",
+                        "id bigint,fence bigint,result text,ended_by text,began timestamptz",
+                        List.of("200001", "1", "null", "'me'", "now()"),
+                        1),
+                Arguments.of(WorkerTable.class, "begin.sql", "id bigint,fence bigint", List.of("200001", "1"), 1),
+                Arguments.of(
+                        WorkerTable.class, "look.sql", "ids bigint[],fences bigint[]", List.of(running, fences), 50),
+                // Two workers have jobs: one look-up for each, and one that finds no third. A hundred jobs of the dead
+                // one.
+                Arguments.of(
+                        ReaperTable.class,
+                        "find_lost.sql",
+                        "limit int,except bigint[],patience text",
+                        List.of("100", "'{}'::bigint[]", "'1000'"),
+                        110),
+                Arguments.of(
+                        ReaperTable.class,
+                        "find_overdue.sql",
+                        "limit int,except bigint[],patience text",
+                        List.of("100", "'{}'::bigint[]", "'1000'"),
+                        30),
+                Arguments.of(BoardTable.class, "find.sql", "id bigint", List.of("1000007"), 1),
+                Arguments.of(BoardTable.class, "attempts.sql", "id bigint,limit int", List.of("77", "10"), 1),
+                Arguments.of(BoardTable.class, "lock_job.sql", "id bigint", List.of("77"), 1),
+                Arguments.of(BoardTable.class, "ask_cancel.sql", "id bigint", List.of("200001"), 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("hot")
+    void readsLittleMoreThanItChanges(Class<?> owner, String file, String types, List<String> values, int rows)
+            throws SQLException {
+        for (String mode : List.of(Plan.GENERIC, Plan.CUSTOM)) {
+            assertTouches(owner, file, types, values, rows, mode);
+        }
+    }
+
+    /** As after a vacuum at a moment when the queue was empty: PostgreSQL then believes that the table has no rows. */
+    @ParameterizedTest
+    @MethodSource("hot")
+    void readsNoMoreThoughStatisticsSayThatThereIsNothing(
+            Class<?> owner, String file, String types, List<String> values, int rows) throws SQLException {
+        String before = shop.text("select reltuples from pg_class where oid = 'postroom.job'::regclass");
+        shop.database.execute(
+                "update pg_class set reltuples = 0 where oid = 'postroom.job'::regclass",
+                "delete from pg_statistic where starelid = 'postroom.job'::regclass");
+        try {
+            for (String mode : List.of(Plan.GENERIC, Plan.CUSTOM)) {
+                assertTouches(owner, file, types, values, rows, mode);
+            }
+        } finally {
+            shop.database.execute(
+                    "update pg_class set reltuples = " + before + " where oid = 'postroom.job'::regclass",
+                    "analyze postroom.job");
+        }
+    }
+
+    private static void assertTouches(
+            Class<?> owner, String file, String types, List<String> values, int rows, String mode) throws SQLException {
+        Plan plan = Plan.explain(shop.database, mode, owner, file, Arrays.asList(types.split(",")), values.toArray());
+        assertThat(plan.rowsTouched())
+                .as(file + " " + mode + "\n" + plan.text())
+                .isLessThanOrEqualTo(rows + 5);
+    }
+}

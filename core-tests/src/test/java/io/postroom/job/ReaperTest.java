@@ -1,0 +1,188 @@
+package io.postroom.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Jobs of workers that died or hang, step by step, without threads. */
+class ReaperTest {
+    private static Workshop shop;
+    private Hand dead;
+    private Hand alive;
+    private Reaper reaper;
+
+    @BeforeAll
+    static void open() {
+        shop = new Workshop();
+    }
+
+    @AfterAll
+    static void close() {
+        shop.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        shop.clear();
+        dead = new Hand(shop, "dead", Kind.of("work", job -> JobOutcome.done()));
+        alive = new Hand(shop, "alive", Kind.of("work", job -> JobOutcome.done()));
+        reaper = alive.reaper();
+    }
+
+    private static List<String> rows() {
+        return shop.rows("select id, state, waits, attempt, crashes, fence from postroom.job order by id");
+    }
+
+    @Test
+    void takesJobsOfADeadWorkerAndLeavesThoseOfTheLiving() {
+        long first = shop.enqueue(Job.of("work", "1"));
+        ClaimedJob lost = dead.claim(10).get(0);
+        long second = shop.enqueue(Job.of("work", "2"));
+        alive.claim(10);
+        assertThat(reaper.reap()).as("all are alive").isZero();
+        dead.die();
+        assertThat(reaper.reap()).isEqualTo(1);
+        assertThat(reaper.reap()).isZero();
+        assertThat(rows()).containsExactly(first + "|ready|null|1|1|2", second + "|running|null|1|0|1");
+        assertThat(shop.rows("select attempt, outcome, worker from postroom.job_attempt"))
+                .containsExactly("1|lost|dead");
+        assertThat(dead.complete(lost))
+                .as("what the dead one says changes nothing")
+                .isFalse();
+        assertThat(shop.state(first)).isEqualTo("ready");
+    }
+
+    @Test
+    void takesJobsOfAWorkerThatNobodyKnows() {
+        shop.enqueue(Job.of("work", "1"));
+        dead.claim(10);
+        shop.database.execute("delete from postroom.worker");
+        alive.beat();
+        assertThat(reaper.reap()).isEqualTo(1);
+    }
+
+    @Test
+    void takesWhatALivingWorkerShouldHaveEndedLongAgo() {
+        long id = shop.enqueue(Job.of("work", "1"));
+        alive.claim(10);
+        shop.database.execute(
+                "update postroom.job set deadline_at = clock_timestamp() - interval '1 s' where id = " + id);
+        assertThat(reaper.reap()).isEqualTo(1);
+        assertThat(shop.state(id)).isEqualTo("ready");
+    }
+
+    /** Which of the claimed jobs ended the process is known only from then on, and the last attempt is always known. */
+    @Test
+    void countsAnAttemptThatMayHaveBegunAndNoneThatHasNot() {
+        long plain = shop.enqueue(Job.of("work", "1"));
+        long last = shop.enqueue(Job.of("work", "2").retry("quick attempts=1"));
+        long begun = shop.enqueue(Job.of("work", "3").retry("quick attempts=1"));
+        List<ClaimedJob> claimed = dead.claim(10);
+        assertThat(claimed).extracting(ClaimedJob::exact).containsExactly(false, true, true);
+        assertThat(dead.begin(claimed.get(2))).isTrue();
+        dead.die();
+        reaper.reap();
+        assertThat(rows())
+                .containsExactly(plain + "|ready|null|1|1|2", last + "|ready|null|0|0|2", begun + "|ready|null|1|1|2");
+        // What was lost once is exact from then on.
+        dead = new Hand(shop, "second", Kind.of("work", job -> JobOutcome.done()));
+        assertThat(dead.claim(10)).extracting(ClaimedJob::exact).containsExactly(true, true, true);
+        dead.die();
+        reaper.reap();
+        assertThat(rows())
+                .as("nothing had begun")
+                .containsExactly(plain + "|ready|null|1|1|4", last + "|ready|null|0|0|4", begun + "|ready|null|1|1|4");
+    }
+
+    @Test
+    void letsAJobWaitThatKillsAgainAndAgain() {
+        long id = shop.enqueue(Job.of("work", "1"));
+        for (int crash = 1; crash <= 3; crash++) {
+            Hand next = new Hand(shop, "victim", Kind.of("work", job -> JobOutcome.done()));
+            shop.database.execute("update postroom.job set waits = null");
+            ClaimedJob job = next.claim(1).get(0);
+            assertThat(job.attempt()).isEqualTo(crash);
+            next.begin(job);
+            next.die();
+            reaper.reap();
+            assertThat(shop.rows("select attempt, crashes, waits from postroom.job where id = " + id))
+                    .containsExactly(crash + "|" + crash + (crash == 1 ? "|null" : "|time"));
+        }
+    }
+
+    @Test
+    void endsWhatWasToBeCancelled() {
+        long id = shop.enqueue(Job.of("work", "1"));
+        dead.claim(10);
+        assertThat(shop.postroom.jobBoard().cancel(id, "ann", "no")).isEqualTo(Cancellation.ASKED);
+        dead.die();
+        assertThat(reaper.reap()).isEqualTo(1);
+        assertThat(shop.rows("select state, attempt from postroom.job_done where id = " + id))
+                .containsExactly("cancelled|1");
+    }
+
+    /** A row that refuses to be rescued, in the first batch and in front of all others. */
+    @Test
+    void isNotHeldUpByWhatCannotBeRescuedOrIsLocked() throws SQLException {
+        List<Job> jobs = new ArrayList<>();
+        for (int i = 0; i < 2_500; i++) {
+            jobs.add(Job.of("work", "" + i).build());
+        }
+        List<Long> ids = shop.enqueueAll(jobs);
+        dead.claim(5_000);
+        dead.die();
+        shop.database.execute(
+                "create function refuse() returns trigger language plpgsql as $$ begin"
+                        + " raise exception 'not this one' using errcode = 'P0001'; end $$",
+                "create trigger refuse before update on postroom.job for each row when (old.id in (" + ids.get(0) + ", "
+                        + ids.get(1) + ", " + ids.get(7) + ")) execute function refuse()",
+                "update postroom.job set deadline_at = deadline_at - interval '1 min' where id = " + ids.get(3));
+        try (Connection locker = shop.database.begin();
+                Statement statement = locker.createStatement()) {
+            statement.execute("select from postroom.job where id = " + ids.get(4) + " for update");
+            Workshop.await(
+                    () -> "all others are rescued: " + shop.rows("select state, count(*) from postroom.job group by 1"),
+                    () -> {
+                        reaper.reap();
+                        return shop.database.queryLong("select count(*) from postroom.job where state = 'running'")
+                                == 4;
+                    });
+            locker.rollback();
+        } finally {
+            shop.database.execute("drop function refuse() cascade");
+        }
+        reaper.reap();
+        assertThat(shop.database.queryLong("select count(*) from postroom.job where state = 'running'"))
+                .isEqualTo(3);
+    }
+
+    @Test
+    void forgetsWorkersThatAreLongDeadAndHaveNothingLeft() {
+        shop.enqueue(Job.of("work", "1"));
+        dead.claim(1);
+        Hand idle = new Hand(shop, "idle", Kind.of("work", job -> JobOutcome.done()));
+        shop.database.execute("update postroom.worker set leased_until = clock_timestamp() - interval '2 h'"
+                + " where name in ('dead', 'idle')");
+        reaper.reap();
+        assertThat(idle.id()).isNotNull();
+        assertThat(shop.rows("select name from postroom.worker order by 1")).containsExactly("alive");
+    }
+
+    @Test
+    void aWorkerThatLeavesWhileItHasJobsStaysUntilTheyAreTaken() {
+        shop.enqueue(Job.of("work", "1"));
+        dead.claim(1);
+        assertThat(dead.withdraw()).isFalse();
+        dead.die();
+        reaper.reap();
+        assertThat(dead.withdraw()).isTrue();
+    }
+}

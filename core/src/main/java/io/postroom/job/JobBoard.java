@@ -1,0 +1,120 @@
+package io.postroom.job;
+
+import io.postroom.PostroomException;
+import io.postroom.audit.Audit;
+import io.postroom.postgres.Database;
+import io.postroom.postgres.JoinedTransaction;
+import java.sql.Connection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Jobs and queues as operators see and change them. Every act is audited in its own transaction: both are there, or neither.
+ *
+ * <p>Safe for use by many threads.
+ */
+public final class JobBoard {
+    public static final int ATTEMPTS_MAX = 1_000;
+
+    private static final JoinedTransaction TRANSACTION = new JoinedTransaction("job", "cancel");
+
+    private final Database database;
+    private final Audit audit;
+    private final BoardTable table;
+    private final SettleTable settling;
+
+    public JobBoard(Database database, Audit audit) {
+        this.database = database;
+        this.audit = audit;
+        this.table = new BoardTable(database.schema());
+        this.settling = new SettleTable(database.schema());
+    }
+
+    /** A job as it stands, or as it ended last; empty if there is none, or if what was known of it has been forgotten. */
+    public Optional<JobDetails> find(long id) {
+        return database.run(tx -> table.find(tx, id));
+    }
+
+    /** The attempts at a job that did not end with it done, the first one first. */
+    public List<JobAttempt> attempts(long id) {
+        return database.run(tx -> table.attempts(tx, id, ATTEMPTS_MAX));
+    }
+
+    /** Cancels a job: at once if it has not begun; if it runs, its handler is told. */
+    public Cancellation cancel(long id, String actor, String reason) {
+        check("cancel job " + id, actor, reason);
+        return database.transact(tx -> {
+            settling.boundTransaction(tx, SettleTable.FROZEN);
+            Cancellation came = cancel(tx, id, actor);
+            if (came != Cancellation.TOO_LATE) {
+                audit.record(tx, actor, "job cancel", "job " + id, reason, Map.of("cancellation", came.name()));
+            }
+            return came;
+        });
+    }
+
+    /** The same in a transaction of the application's own, which is not audited; {@code by} is noted as who ended the job. */
+    public Cancellation cancel(Connection tx, long id, String by) {
+        TRANSACTION.require(tx);
+        Optional<Boolean> running = table.lockJob(tx, id);
+        if (running.isEmpty()) {
+            if (table.find(tx, id).isEmpty()) {
+                throw new PostroomException(
+                        "job.unknown",
+                        "could not cancel job " + id
+                                + ": there is none with this id, or it was forgotten; check the id");
+            }
+            return Cancellation.TOO_LATE;
+        }
+        if (running.get()) {
+            table.askCancel(tx, id);
+            return Cancellation.ASKED;
+        }
+        Settler settler = new Settler(settling, by);
+        settler.apply(tx, List.of(new Settler.Settled(id, new Verdict.Cancelled(true, null), null, by)));
+        return Cancellation.CANCELLED;
+    }
+
+    /** Lets nothing more of a queue be claimed. What runs goes on. Returns whether it was not paused before. */
+    public boolean pause(String queue, String actor, String reason) {
+        checkQueue("pause", queue);
+        check("pause queue " + queue, actor, reason);
+        return database.transact(tx -> {
+            boolean paused = table.pause(tx, queue, actor, reason);
+            if (paused) {
+                audit.record(tx, actor, "queue pause", "queue " + queue, reason, Map.of());
+            }
+            return paused;
+        });
+    }
+
+    /** Lets a paused queue go on. Returns whether it was paused. */
+    public boolean resume(String queue, String actor, String reason) {
+        checkQueue("resume", queue);
+        check("resume queue " + queue, actor, reason);
+        return database.transact(tx -> {
+            boolean resumed = table.resume(tx, queue);
+            if (resumed) {
+                audit.record(tx, actor, "queue resume", "queue " + queue, reason, Map.of());
+            }
+            return resumed;
+        });
+    }
+
+    private static void checkQueue(String verb, String queue) {
+        if (!JobRules.isQueue(queue)) {
+            throw new PostroomException(
+                    "job.queue-invalid",
+                    "could not " + verb + " queue " + JobRules.quote(queue)
+                            + ": a queue is a lower-case letter and up to 99 letters, digits or _ . -");
+        }
+    }
+
+    private static void check(String attempt, String actor, String reason) {
+        List<String> problems = Audit.problems(actor, reason);
+        if (!problems.isEmpty()) {
+            throw new PostroomException("job.act-invalid", "could not " + attempt + ": " + String.join("; ", problems));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package io.postroom.job;
+
+import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.SqlState;
+import io.postroom.retry.Backoff;
+import io.postroom.retry.Fault;
+import io.postroom.telemetry.Telemetry;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes jobs away from workers that are dead or hang, and lets others have them. Every worker does so; who comes later finds nothing.
+ *
+ * <p>Each batch is one transaction that locks what it takes: a job that its worker ends at that moment is ended or taken, never both.
+ * Has a thread of its own.
+ */
+final class Reaper {
+    private static final Logger LOG = LoggerFactory.getLogger(Reaper.class);
+
+    /** How many batches one pass makes: the next pass goes on. */
+    private static final int BATCHES_MAX = 100;
+
+    /** How many jobs that cannot be rescued are remembered; they must not keep others from being rescued. */
+    private static final int EXCEPT_MAX = 1_000;
+
+    /** However long a look takes, the next one comes within this. */
+    private static final Duration PAUSE_MAX = Duration.ofMinutes(1);
+
+    private static final Duration WORKERS_KEPT = Duration.ofHours(1);
+
+    /** How long a job waits that its worker has died of more than once. */
+    private static final Backoff CRASHED = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
+
+    private final Database database;
+    private final ReaperTable table;
+    private final Settler settler;
+    private final WorkerSettings settings;
+    private final BooleanSupplier trusted;
+    private final Telemetry telemetry;
+    private final Set<Long> except = new LinkedHashSet<>();
+    private final Signal signal = new Signal();
+    private volatile boolean stopped;
+    private @Nullable Thread thread;
+    private boolean failing;
+
+    /** {@code trusted} says whether this worker's own lease surely holds. */
+    Reaper(Database database, Settler settler, WorkerSettings settings, BooleanSupplier trusted, Telemetry telemetry) {
+        this.database = database;
+        this.table = new ReaperTable(database.schema());
+        this.settler = settler;
+        this.settings = settings;
+        this.trusted = trusted;
+        this.telemetry = telemetry;
+    }
+
+    @FunctionalInterface
+    private interface Finding {
+        List<ReaperTable.Lost> find(Connection tx, int limit, Collection<Long> except);
+    }
+
+    void start() {
+        thread = Threads.start("postroom-reap-" + settings.name(), this::run);
+    }
+
+    void stop() {
+        stopped = true;
+        signal.raise();
+        Threads.join(thread, settings.stopGrace());
+    }
+
+    /** Ends when stopped; trouble with the database makes it try again. */
+    private void run() {
+        Pace pace = new Pace(settings.heartbeat(), PAUSE_MAX);
+        try {
+            while (!stopped) {
+                // Spread, so that workers which were started together do not all look at the same time.
+                signal.await(ThreadLocalRandom.current()
+                        .nextLong(settings.heartbeat().toNanos()));
+                long began = System.nanoTime();
+                // After an outage every lease has run out: first say that one is alive.
+                if (!stopped && pace.isDue(began) && trusted.getAsBoolean()) {
+                    reapQuietly();
+                    pace.done(began, System.nanoTime());
+                }
+            }
+        } catch (InterruptedException e) {
+            LOG.warn("worker {} was interrupted and takes nothing away any more", settings.name());
+        }
+    }
+
+    private void reapQuietly() {
+        try {
+            reap();
+            failing = false;
+        } catch (RuntimeException | Error e) {
+            if (!failing) {
+                failing = true;
+                LOG.warn(
+                        "worker {} could not look for dead workers: {}; it tries again",
+                        settings.name(),
+                        e.getMessage(),
+                        e instanceof DatabaseException ? null : e);
+            }
+        }
+    }
+
+    /** Takes away what is to be taken; returns how many jobs. */
+    int reap() {
+        int reaped = reap(table::findLost, "lost") + reap(table::findOverdue, "overdue");
+        database.run(tx -> table.forgetWorkers(tx, WORKERS_KEPT));
+        return reaped;
+    }
+
+    private int reap(Finding finding, String what) {
+        int reaped = 0;
+        int limit = Settler.BATCH_MAX;
+        for (int batches = 0; batches < BATCHES_MAX; batches++) {
+            List<ReaperTable.Lost> found = List.of();
+            try {
+                found = reap(finding, what, limit);
+            } catch (UnrescuedException e) {
+                // One at a time from here on, until it is known which one it is.
+                if (e.found.size() == 1) {
+                    leaveAlone(e.found.get(0).id(), e);
+                }
+                limit = 1;
+                continue;
+            }
+            reaped += found.size();
+            if (found.size() < limit) {
+                break;
+            }
+        }
+        return reaped;
+    }
+
+    private List<ReaperTable.Lost> reap(Finding finding, String what, int limit) {
+        List<ReaperTable.Lost> taken = database.transactPromptly(tx -> {
+            List<ReaperTable.Lost> found = finding.find(tx, limit, except);
+            try {
+                settler.apply(tx, found.stream().map(Reaper::settled).toList());
+            } catch (DatabaseException e) {
+                if (e.isUnreachable() || SqlState.isDisturbed(e.sqlState())) {
+                    throw e;
+                }
+                throw new UnrescuedException(found, e);
+            }
+            return found;
+        });
+        if (!taken.isEmpty()) {
+            ReaperTable.Lost first = taken.get(0);
+            LOG.warn(
+                    "took {} {} jobs away, first job {} from worker {}; they are run again",
+                    taken.size(),
+                    what,
+                    first.id(),
+                    first.worker());
+            telemetry.reaped(taken.size());
+        }
+        return taken;
+    }
+
+    private static Settler.Settled settled(ReaperTable.Lost job) {
+        Verdict.Note note = job.begun()
+                ? new Verdict.Note(
+                        "lost", Fault.of("lost", "its worker " + job.worker() + " died, or hung over the deadline"))
+                : null;
+        // Only what has died of it before waits: the others were perhaps only near.
+        Duration after = job.begun() && job.crashes() > 0 ? CRASHED.after(job.crashes()) : Duration.ZERO;
+        Verdict verdict = new Verdict.Again(after, job.begun(), job.begun(), note);
+        return new Settler.Settled(job.id(), job.cancelAsked() ? verdict.cancelled() : verdict, null, job.worker());
+    }
+
+    private void leaveAlone(long id, UnrescuedException e) {
+        LOG.error("could not take job {} away: {}; it is left as it is", id, e.getMessage());
+        if (except.size() >= EXCEPT_MAX) {
+            except.remove(except.iterator().next());
+        }
+        except.add(id);
+    }
+
+    /** A batch that PostgreSQL refused for a reason of its own. */
+    private static final class UnrescuedException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final transient List<ReaperTable.Lost> found;
+
+        UnrescuedException(List<ReaperTable.Lost> found, DatabaseException cause) {
+            super(cause.getMessage(), cause);
+            this.found = found;
+        }
+    }
+}

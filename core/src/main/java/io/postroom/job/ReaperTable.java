@@ -1,0 +1,55 @@
+package io.postroom.job;
+
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+
+/** Jobs whose workers are dead or hang: one method per statement, no decisions. Runs in the given transaction, never commits. */
+final class ReaperTable {
+    private final Sql findLost;
+    private final Sql findOverdue;
+    private final Sql forgetWorkers;
+
+    ReaperTable(Schema schema) {
+        findLost = schema.sql(ReaperTable.class, "find_lost.sql");
+        findOverdue = schema.sql(ReaperTable.class, "find_overdue.sql");
+        forgetWorkers = schema.sql(ReaperTable.class, "forget_workers.sql");
+    }
+
+    /**
+     * A job to be taken away, whose row is locked.
+     *
+     * @param crashes how many workers died while they had it, before
+     * @param begun whether this attempt may have begun
+     * @param worker the name of who has it
+     */
+    record Lost(long id, int crashes, boolean begun, boolean cancelAsked, String worker) {}
+
+    List<Lost> findLost(Connection tx, int limit, Collection<Long> except) {
+        return find(findLost, tx, limit, except);
+    }
+
+    List<Lost> findOverdue(Connection tx, int limit, Collection<Long> except) {
+        return find(findOverdue, tx, limit, except);
+    }
+
+    int forgetWorkers(Connection tx, Duration kept) {
+        return forgetWorkers.on(tx).set("kept", kept).update();
+    }
+
+    private static List<Lost> find(Sql which, Connection tx, int limit, Collection<Long> except) {
+        return which.on(tx)
+                .set("limit", limit)
+                .set("patience", Long.toString(SettleTable.FROZEN.toMillis()))
+                .set("except", except.stream().mapToLong(Long::longValue).toArray())
+                .list(row -> new Lost(
+                        row.getLong("id"),
+                        row.getInt("crashes"),
+                        row.getBoolean("begun"),
+                        row.getBoolean("cancel_asked"),
+                        row.getString("worker")));
+    }
+}
