@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -39,6 +40,12 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts a main class; {@code flags} are for the JVM, for example {@code -Xmx96m}. */
     public static ChildJvm start(Class<?> main, List<String> flags, String... arguments) {
+        return start(main, flags, Map.of(), arguments);
+    }
+
+    /** The same with more environment variables than this process has. */
+    public static ChildJvm start(
+            Class<?> main, List<String> flags, Map<String, String> environment, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(System.getProperty("java.home") + File.separator + "bin" + File.separator + "java");
         command.addAll(SMALL);
@@ -48,8 +55,9 @@ public final class ChildJvm implements AutoCloseable {
         command.add(main.getName());
         command.addAll(List.of(arguments));
         try {
-            Process process =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+            builder.environment().putAll(environment);
+            Process process = builder.start();
             return new ChildJvm(process, main.getSimpleName() + " " + process.pid());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
