@@ -162,6 +162,26 @@ class SuspectDeliveryTest {
                 .noneMatch(message -> message.aggregateId().equals("slow"));
     }
 
+    /** It was sent alone and accepted; the next of its lane ends the process at once. */
+    @Test
+    void oneThatHasComeThroughIsNotBlamedForTheNext() throws Exception {
+        publish(List.of(Messages.order("slow")));
+        runOnce(new RecordingSink().answer(message -> true, Outcome.retry("not now", Duration.ofHours(1)), 1));
+        database.execute("update postroom.delivery set due_at = now(), crashes = 1, attempts = " + (ATTEMPTS - 1));
+        Process process = start();
+        process.await(process.slowSent);
+        publish(Messages.ofManyKeys(process.deadly, 8));
+        process.await(process.died);
+        process.end();
+        assertThat(process.answered).isTrue();
+        expireLeases();
+        RecordingSink sink = runOnce();
+        assertThat(count("dead_letter")).isZero();
+        assertThat(sink.accepted())
+                .as("sent again")
+                .noneMatch(message -> message.aggregateId().equals("slow"));
+    }
+
     /** A message that was being sent when its relay ended. */
     private void leaveSending(int attempts, boolean alone) throws SQLException {
         publish(List.of(Messages.order("any")));

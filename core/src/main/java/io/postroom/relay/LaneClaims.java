@@ -26,6 +26,10 @@ final class LaneClaims {
     private final Set<Slot> suspected = new HashSet<>();
     /** To be sent when nothing else is on its way. */
     private @Nullable Slot lone;
+    /** Nothing else is to be on its way, until it is written what became of the one that is. */
+    private boolean isolated;
+    /** What was sent alone has come through, and that is not written yet. */
+    private boolean unwritten;
 
     private long lookNanos = System.nanoTime();
     private volatile boolean lookAsked;
@@ -95,6 +99,7 @@ final class LaneClaims {
             suspects.leave(this);
         } else if (entered && lone != null) {
             suspects.isolate(this);
+            isolated = true;
         }
         // If something is due that cannot be claimed now, it is a suspect, and another lane has one.
         lookNanos = System.nanoTime() + (rows.isEmpty() ? RelaySettings.SUSPECT_PAUSE.toNanos() : 0);
@@ -114,7 +119,9 @@ final class LaneClaims {
             claimed--;
         }
         lone = lone == slot ? null : lone;
-        return suspected.remove(slot) && suspected.isEmpty();
+        boolean last = suspected.remove(slot) && suspected.isEmpty();
+        unwritten |= last && isolated;
+        return last;
     }
 
     void written(LaneStore.Written written) {
@@ -131,6 +138,8 @@ final class LaneClaims {
     void leave() {
         suspected.clear();
         lone = null;
+        isolated = false;
+        unwritten = false;
         suspects.leave(this);
     }
 
@@ -148,6 +157,7 @@ final class LaneClaims {
 
     /** Whether a message may be sent as far as suspects are concerned, this lane's or another's. */
     boolean allowSending() {
-        return suspects.allow(this);
+        // If the next one ended the process, what has come through before would be blamed.
+        return !unwritten && suspects.allow(this);
     }
 }
