@@ -6,15 +6,15 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /** What this process logs while it is open: the test logger writes to standard error, and this listens there. */
-final class CapturedLog implements AutoCloseable {
+public final class CapturedLog implements AutoCloseable {
     private final PrintStream before = System.err;
     private final ByteArrayOutputStream captured = new ByteArrayOutputStream();
 
-    CapturedLog() {
+    public CapturedLog() {
         System.setErr(new PrintStream(new Both(), true, StandardCharsets.UTF_8));
     }
 
-    String text() {
+    public String text() {
         return captured.toString(StandardCharsets.UTF_8);
     }
 

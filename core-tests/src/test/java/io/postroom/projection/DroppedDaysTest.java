@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.PostroomException;
+import io.postroom.fault.CapturedLog;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Start;
 import io.postroom.subscription.Act;
@@ -72,6 +73,26 @@ class DroppedDaysTest {
         assertThat(models.planRollback("sales").problems())
                 .as("the former one has more")
                 .isEmpty();
+    }
+
+    /** It is not refused: whoever wants what is left has nothing else to say. */
+    @Test
+    void aNewSubscriptionThatDoesNotGetEverythingIsToldSo() {
+        OldDay old = new OldDay(database);
+        Sales.publish(database, Sales.orders(30));
+        database.postroom().journal().stampAll();
+        old.take(20);
+        old.drop();
+        try (CapturedLog log = new CapturedLog()) {
+            once(Sales.model());
+            once(Sales.model());
+            assertThat(log.text().lines())
+                    .filteredOn(
+                            line -> line.contains("subscription sales.g1 begins after position 0, but messages up to"
+                                    + " position 20 are gone"))
+                    .hasSize(1);
+        }
+        assertThat(database.queryLong("select count(*) from sales.sale")).isEqualTo(10);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.postroom.projection;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
@@ -16,7 +17,9 @@ import io.postroom.subscription.Act;
 import io.postroom.subscription.Point;
 import io.postroom.subscription.ReplayRequest;
 import io.postroom.testkit.TestDatabase;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +39,7 @@ import org.junit.jupiter.api.Test;
 
 /** How generations are made, held, refused, and kept apart by version. */
 class GenerationsTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Act ACT = new Act("tester", "to see what happens");
 
     private TestDatabase database;
@@ -119,6 +122,17 @@ class GenerationsTest {
                 await(() ->
                         models.show("sales").building().orElseThrow().state().equals("building"));
             }
+        }
+
+        @Test
+        void aRebuildThatCannotBeMadeKeepsNoRelayFromServingTheRest() {
+            once(Sales.model());
+            database.execute("create schema sales_g2");
+            models.rebuild("sales", Point.beginning(), ACT);
+            Sales.publish(database, Sales.orders(10));
+            once(Sales.model());
+            assertThat(position("sales.g1")).isEqualTo(10);
+            assertThat(models.show("sales").building().orElseThrow().error()).contains("there is a schema of its name");
         }
 
         @Test
@@ -282,6 +296,90 @@ class GenerationsTest {
     }
 
     @Nested
+    class Comparing {
+        private final String more = Sales.TABLES + "alter table sale add column note text; create table extra (n int);";
+
+        @Test
+        void columnsThatOnlyOneHasAreNamedAndNotTakenForTheSame() {
+            Sales.publish(database, Sales.orders(10));
+            once(Sales.model());
+            ReadModel second = Sales.builder().version(2).tables(more).build();
+            try (Relay relay = relay(Sales.model(), second)) {
+                relay.start();
+                models.rebuild("sales", null, ACT);
+                await(() -> position("sales.g2") == 10);
+                Comparison comparison = models.compare("sales", 2, 5, PATIENCE);
+                assertThat(comparison.isSame()).isFalse();
+                assertThat(comparison.tables())
+                        .extracting(TableComparison::table, TableComparison::loneColumns, TableComparison::different)
+                        .containsExactly(
+                                tuple("customer_total", List.of(), 0L),
+                                tuple("extra", List.of("n only candidate"), 0L),
+                                tuple("sale", List.of("note only candidate"), 0L));
+            }
+            ReadModel excused = Sales.builder()
+                    .version(2)
+                    .tables(more)
+                    .ignore("sale.note", "extra.n")
+                    .build();
+            try (Relay relay = relay(Sales.model(), excused)) {
+                relay.start();
+                assertThat(models.compare("sales", 2, 5, PATIENCE).isSame()).isTrue();
+            }
+        }
+
+        /** It would find the one generation's tables under the other's name. */
+        @Test
+        void isNotOvertakenByASwap() throws Exception {
+            Sales.publish(database, Sales.orders(10));
+            ExecutorService operator = Executors.newSingleThreadExecutor();
+            try (Relay relay = relay(Sales.model());
+                    Connection writer = database.begin();
+                    Statement statement = writer.createStatement()) {
+                relay.start();
+                models.rebuild("sales", null, ACT);
+                await(() -> count("postroom.lane where subscription = 'sales.g2' and position = 10") == 2);
+                database.execute("insert into sales_g2.sale values (gen_random_uuid(), 'extra', 1)");
+                // The comparison has looked at the first table, and waits for the second.
+                statement.execute("lock table sales_g2.sale in access exclusive mode");
+                Future<Comparison> comparison = operator.submit(() -> models.compare("sales", 2, 5, PATIENCE));
+                await(() -> count("pg_locks where not granted and relation = 'sales_g2.sale'::regclass") > 0);
+                assertThatThrownBy(() -> models.swap("sales", 2, true, ACT))
+                        .hasMessageContaining("a comparison, or a batch that began right after the last swap")
+                        .extracting("code")
+                        .isEqualTo("projection.busy");
+                writer.rollback();
+                TableComparison sale =
+                        comparison.get(60, TimeUnit.SECONDS).tables().get(1);
+                assertThat(sale.onlyCandidate()).isEqualTo(1);
+                assertThat(sale.onlyLive()).isZero();
+                models.swap("sales", 2, true, ACT);
+            } finally {
+                operator.shutdownNow();
+            }
+        }
+    }
+
+    /** There may be no other connection to be had. */
+    @Test
+    void aBatchThatFailsAsksForNoSecondConnectionWhileItHoldsOne() {
+        GreedyThreads greedy = new GreedyThreads(database.dataSource());
+        Projection failing = (tx, batch) -> {
+            throw new OutcomeException(Outcome.rejected("never"));
+        };
+        Sales.publish(database, Sales.orders(3));
+        Postroom postroom = Postroom.on(greedy);
+        try (Relay relay = postroom.relay()
+                .serve(postroom.readModels()
+                        .roster(Sales.builder().projection(failing).build()))
+                .build()) {
+            relay.start();
+            await(() -> count("postroom.dead_letter") == 3);
+        }
+        assertThat(greedy.found()).noneMatch(thread -> thread.startsWith("postroom-lane"));
+    }
+
+    @Nested
     class Holding {
         @Test
         void lanesStopExactlyThereAndGoOnByThemselvesWhenTheHoldRunsOut() {
@@ -372,6 +470,37 @@ class GenerationsTest {
                     .hasMessageContaining("view public.report would go with its tables; drop or change it first");
             database.execute("drop view report");
             models.retire("sales", 1, ACT, PATIENCE);
+        }
+
+        /** A view and a foreign key are seen beforehand; of everything else PostgreSQL tells. */
+        @Test
+        void aRetirementThatWouldTakeSomethingElsewhereAlong() {
+            ReadModel entangled =
+                    Sales.builder().tables("""
+                            create type mood as enum ('good');
+                            create table a (id int primary key, m mood, n serial);
+                            create table b (id int primary key references a);
+                            alter table a add foreign key (id) references b;
+                            create sequence s;
+                            create view v as select id from a;
+                            create materialized view mv as select id from v;
+                            create view w as select id from mv;
+                            create function f() returns bigint begin atomic select count(*) from a; end;
+                            """).projection((tx, batch) -> {}).build();
+            once(entangled);
+            models.rebuild("sales", null, ACT);
+            once(entangled);
+            database.execute("create table public.kept (held sales_g2.a)");
+            assertThatThrownBy(() -> models.retire("sales", 2, ACT, PATIENCE))
+                    .hasMessageContaining("column held of table kept depends on type sales_g2.a; nothing was changed")
+                    .extracting("code")
+                    .isEqualTo("projection.has-dependents");
+            assertThat(count("information_schema.columns where table_name = 'kept' and column_name = 'held'"))
+                    .isEqualTo(1);
+            assertThat(models.show("sales").generation(2)).isPresent();
+            database.execute("drop table public.kept");
+            models.retire("sales", 2, ACT, PATIENCE);
+            assertThat(count("pg_namespace where nspname = 'sales_g2'")).isZero();
         }
 
         @Test

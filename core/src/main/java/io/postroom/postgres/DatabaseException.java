@@ -39,6 +39,13 @@ public final class DatabaseException extends PostroomException {
         return sqlState;
     }
 
+    /** PostgreSQL's own sentence. */
+    public String said() {
+        return getCause() instanceof PSQLException answer && answer.getServerErrorMessage() != null
+                ? String.valueOf(answer.getServerErrorMessage().getMessage())
+                : getMessage();
+    }
+
     /** Whether the connection, not the statement, is at fault. */
     public boolean isUnreachable() {
         return SqlState.isUnreachable(sqlState);

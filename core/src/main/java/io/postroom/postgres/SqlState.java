@@ -12,6 +12,7 @@ public final class SqlState {
     public static final String UNDEFINED_TABLE = "42P01";
     public static final String UNDEFINED_FUNCTION = "42883";
     public static final String UNDEFINED_SCHEMA = "3F000";
+    public static final String DEPENDENTS = "2BP01";
     public static final String QUERY_CANCELED = "57014";
     public static final String INSUFFICIENT_PRIVILEGE = "42501";
 

@@ -84,7 +84,11 @@ final class Comparer {
     private static String subscription(GenerationState generation, String attempt) {
         String subscription = generation.subscription();
         if (subscription == null) {
-            throw Operations.refused("not-made", attempt, generation.title() + " was not made yet");
+            throw Operations.refused(
+                    "not-made",
+                    attempt,
+                    generation.title() + " was not made yet; start a relay that serves version "
+                            + generation.version());
         }
         return subscription;
     }
@@ -133,6 +137,16 @@ final class Comparer {
         ReadModelTable table = operations.table();
         String name = pair.model().name();
         table.repeatableRead(tx);
+        // A swap between the looks at two tables would have them compared with themselves. One that was committed after
+        // this snapshot
+        // and before the lock is seen by others.
+        if (!table.keepFromSwap(tx, name)
+                || operations.generations().epoch(tx, name)
+                        != operations
+                                .database()
+                                .<Long>run(other -> operations.generations().epoch(other, name))) {
+            throw Operations.refused("swapped", attempt, "it is being swapped; nothing was changed; try again");
+        }
         // The lanes as this snapshot sees them: their positions were written together with the tables.
         if (!table.behind(tx, name, pair.numbers(), pair.holdAt()).isEmpty()) {
             throw ranOut(attempt);

@@ -36,7 +36,7 @@ final class GenerationMaker {
     void register(List<ReadModel> models) {
         for (ReadModel model : models) {
             long beginning = subscriber.beginning(model.subscription(1));
-            transact(tx -> {
+            boolean made = transact(tx -> {
                 table.register(tx, model);
                 GenerationTable.Locked locked = table.lock(tx, model.name()).orElseThrow();
                 if (locked.lastGeneration() == 0) {
@@ -56,13 +56,16 @@ final class GenerationMaker {
                                 tx, model.subscription(row.number()), model.projection(), row.beganAfter());
                     }
                 }
-                return true;
+                return false;
             });
+            if (made) {
+                subscriber.warnIfMessagesAreGone(model.subscription(1), beginning);
+            }
         }
     }
 
     /** Makes every generation that is asked for in a version that is given. */
-    void makeAll(List<ReadModel> models) {
+    private void makeAll(List<ReadModel> models) {
         for (ReadModel model : models) {
             for (GenerationTable.Row row : database.run(tx -> table.generations(tx, Set.of(model.name())))) {
                 if (row.isAsked() && row.version() == model.version()) {
@@ -72,13 +75,15 @@ final class GenerationMaker {
         }
     }
 
-    /** The same for a relay that runs: whoever asked for it finds out why it could not be made. */
-    void makeAllQuietly(List<ReadModel> models) {
+    /** The same; whoever asked for one finds out why it could not be made. Returns whether all were. */
+    boolean makeAllQuietly(List<ReadModel> models) {
         try {
             makeAll(models);
+            return true;
         } catch (PostroomException e) {
-            // It was told when it was noted, once; the next beat tries again.
+            // It was told when it was noted, once.
             LOG.debug("a generation could not be made", e);
+            return false;
         }
     }
 

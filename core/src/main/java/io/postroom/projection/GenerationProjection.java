@@ -7,6 +7,7 @@ import io.postroom.postgres.SqlState;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.OutcomeException;
 import io.postroom.relay.Projection;
+import io.postroom.relay.UndecidedException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -56,8 +57,11 @@ final class GenerationProjection implements Projection {
             if (isStalePlan(e)) {
                 throw disturbed("this connection had a plan for the tables of another version", e);
             }
-            // Perhaps it met the other generation's tables. This transaction cannot be asked: it may have failed.
-            throw epochElsewhere(entered.epoch()) == entered.epoch() ? e : disturbed("it was swapped meanwhile", e);
+            // Perhaps it met the other generation's tables. This transaction cannot be asked: it may have failed. Nor
+            // can another one
+            // be, before this one has given its connection back: there may be no other.
+            throw new UndecidedException(
+                    e, () -> wasSwapped(entered.epoch()) ? disturbed("it was swapped meanwhile", e) : e);
         }
         if (table.epoch(tx, model.name()) != entered.epoch()) {
             throw disturbed("it was swapped meanwhile", null);
@@ -75,11 +79,11 @@ final class GenerationProjection implements Projection {
         return false;
     }
 
-    private long epochElsewhere(long known) {
+    private boolean wasSwapped(long known) {
         try {
-            return database.run(tx -> table.epoch(tx, model.name()));
+            return database.run(tx -> table.epoch(tx, model.name())) != known;
         } catch (DatabaseException e) {
-            return known;
+            return false;
         }
     }
 

@@ -18,6 +18,10 @@ import org.slf4j.LoggerFactory;
 final class GenerationRoster implements Roster {
     private static final Logger LOG = LoggerFactory.getLogger(GenerationRoster.class);
 
+    private static final long PAUSE_NANOS = 1_000_000_000L;
+    /** A second, two, four, up to a minute or so. */
+    private static final int PAUSES_MAX = 7;
+
     private final GenerationMaker maker;
     private final Database database;
     private final GenerationTable table;
@@ -27,6 +31,8 @@ final class GenerationRoster implements Roster {
     private final Map<Key, Entry> entries = new LinkedHashMap<>();
     private final Set<Key> strange = new java.util.HashSet<>();
     private @Nullable Thread making;
+    private volatile int failures;
+    private volatile long notBefore = System.nanoTime();
 
     GenerationRoster(
             GenerationMaker maker,
@@ -47,7 +53,8 @@ final class GenerationRoster implements Roster {
     @Override
     public void open() {
         maker.register(models);
-        maker.makeAll(models);
+        // What somebody asks for and cannot be made is no reason not to serve the rest.
+        make();
     }
 
     @Override
@@ -64,7 +71,7 @@ final class GenerationRoster implements Roster {
                 served.add(entry(model, row));
             }
         }
-        if (asked && (making == null || !making.isAlive())) {
+        if (asked && (making == null || !making.isAlive()) && System.nanoTime() - notBefore >= 0) {
             makeAside();
         }
         table.freshness(tx, names).forEach((name, age) -> telemetry.readModelAge(name, age.age(), age.ageMax()));
@@ -73,10 +80,16 @@ final class GenerationRoster implements Roster {
 
     /** Not on this thread: making tables may take its time, and leases must go on. */
     private void makeAside() {
-        Thread thread = new Thread(() -> maker.makeAllQuietly(models), "postroom-make-generation");
+        Thread thread = new Thread(this::make, "postroom-make-generation");
         thread.setDaemon(true);
         thread.start();
         making = thread;
+    }
+
+    /** What fails is tried again, ever later. */
+    private void make() {
+        failures = maker.makeAllQuietly(models) ? 0 : Math.min(failures + 1, PAUSES_MAX);
+        notBefore = System.nanoTime() + (failures == 0 ? 0 : PAUSE_NANOS << (failures - 1));
     }
 
     private Entry entry(ReadModel model, GenerationTable.Row row) {

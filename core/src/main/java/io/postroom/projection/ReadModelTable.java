@@ -34,6 +34,7 @@ final class ReadModelTable {
     private final Sql listBehind;
     private final Sql compareTables;
     private final Sql repeatableRead;
+    private final Sql keepFromSwap;
 
     ReadModelTable(Schema schema) {
         listModels = schema.sql(ReadModelTable.class, "list_models.sql");
@@ -55,6 +56,7 @@ final class ReadModelTable {
         listBehind = schema.sql(ReadModelTable.class, "list_behind.sql");
         compareTables = schema.sql(ReadModelTable.class, "compare_tables.sql");
         repeatableRead = schema.sql(ReadModelTable.class, "repeatable_read.sql");
+        keepFromSwap = schema.sql(ReadModelTable.class, "keep_from_swap.sql");
     }
 
     /** Whether this session may rename or drop a schema. */
@@ -201,12 +203,18 @@ final class ReadModelTable {
                         row.getLong("only_live"),
                         row.getLong("only_candidate"),
                         row.getLong("different"),
-                        texts(row.getArray("examples"))));
+                        texts(row.getArray("examples")),
+                        texts(row.getArray("lone_columns"))));
     }
 
     /** Before any other statement of the transaction. */
     void repeatableRead(Connection tx) {
         repeatableRead.on(tx).update();
+    }
+
+    /** Whether names mean the same for the rest of the transaction. */
+    boolean keepFromSwap(Connection tx, String readModel) {
+        return keepFromSwap.on(tx).set("read_model", readModel).one(row -> row.getBoolean(1));
     }
 
     private static ReadModelState model(ResultSet row, List<GenerationState> generations) throws SQLException {

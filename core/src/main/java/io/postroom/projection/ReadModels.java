@@ -63,8 +63,9 @@ public final class ReadModels {
         return database.run(tx -> {
             Age age = generations.freshness(tx, List.of(name)).get(name);
             if (age == null) {
-                throw new UnknownReadModelException(
-                        "could not tell how fresh read model " + name + " is: there is none of that name");
+                // Without a look at the other names: whoever asks this may not.
+                throw new UnknownReadModelException("could not tell how fresh read model " + name
+                        + " is: there is none of that name; see postroom projection list");
             }
             return age;
         });

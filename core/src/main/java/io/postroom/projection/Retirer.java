@@ -79,6 +79,12 @@ final class Retirer {
                             "somebody has been using its tables for more than " + LOCK_PATIENCE.toSeconds()
                                     + " s; nothing was changed; try again when they are done");
                 }
+                if (e.sqlState().equals(SqlState.DEPENDENTS)) {
+                    throw Operations.refused(
+                            "has-dependents",
+                            attempt,
+                            e.said() + "; nothing was changed; drop or change what hangs on it first");
+                }
                 throw e;
             }
         }

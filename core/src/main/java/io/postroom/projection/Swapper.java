@@ -96,8 +96,8 @@ final class Swapper {
                 throw Operations.refused(
                         "busy",
                         attempt,
-                        "a batch that began right after the last swap has been running for more than "
-                                + PATIENCE.toSeconds() + " s; nothing was changed; try again");
+                        "a comparison, or a batch that began right after the last swap, has been running for more than "
+                                + PATIENCE.toSeconds() + " s; nothing was changed; try again when it is over");
             }
             throw e;
         }

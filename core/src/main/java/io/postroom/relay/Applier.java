@@ -120,7 +120,10 @@ final class Applier {
                 max = Math.min(batchMax, max * 2);
             }
             return written;
-        } catch (NotAppliedException e) {
+        } catch (NotAppliedException thrown) {
+            NotAppliedException e = thrown.getCause() instanceof UndecidedException undecided
+                    ? new NotAppliedException(undecided.reason())
+                    : thrown;
             DatabaseException disturbed = disturbance(e);
             doubt = disturbed == null ? null : new Doubt(attempt, number, e);
             throw disturbed == null ? e : disturbed;

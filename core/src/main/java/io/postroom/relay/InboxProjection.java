@@ -26,7 +26,9 @@ record InboxProjection(Projection projection, Inbox inbox, String consumer) impl
             if (answers.get(i) == Acceptance.CONFLICT) {
                 throw new OutcomeException(
                         Outcome.rejected("message " + batch.get(i).message().id() + " was accepted by consumer "
-                                + consumer + " with another payload"));
+                                + consumer
+                                + " with another payload: one of the two is not what it says it is; find out which, correct by hand"
+                                + " what is wrong, and discard this one"));
             }
             if (answers.get(i) == Acceptance.FIRST) {
                 first.add(batch.get(i));

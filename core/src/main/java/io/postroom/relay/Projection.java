@@ -25,8 +25,8 @@ public interface Projection {
 
     /**
      * This projection behind an inbox: what the consumer has accepted already does not reach it again, wherever it came from. So it can
-     * be replayed, and its messages may come from a broker as well as from the journal. A message that comes again with another payload
-     * is rejected.
+     * be replayed, within what the inbox remembers, and its messages may come from a broker as well as from the journal. A message that
+     * comes again with another payload is rejected.
      */
     default Projection behind(Inbox inbox, String consumer) {
         return new InboxProjection(this, inbox, consumer);

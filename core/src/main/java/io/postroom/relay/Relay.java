@@ -207,10 +207,11 @@ public final class Relay implements AutoCloseable {
         Subscriber subscriber = new Subscriber(database.schema(), journal);
         for (Target target : targets.values()) {
             long position = subscriber.beginning(target.subscription());
-            database.transactPromptly(tx -> {
-                subscriber.subscribe(tx, target.subscription(), target.receiver(), position);
-                return true;
-            });
+            boolean made = database.transactPromptly(
+                    tx -> subscriber.subscribe(tx, target.subscription(), target.receiver(), position));
+            if (made) {
+                subscriber.warnIfMessagesAreGone(target.subscription(), position);
+            }
         }
         subscribed = true;
     }

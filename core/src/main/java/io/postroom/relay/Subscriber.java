@@ -37,16 +37,32 @@ public final class Subscriber {
         return position;
     }
 
-    /** Makes a subscription for a projection in the caller's transaction, or says what a release has changed of it. */
-    public void subscribe(Connection tx, Subscription subscription, Projection projection, long position) {
-        subscribe(tx, subscription, new Relay.Receiver(null, projection), position);
+    /**
+     * Makes a subscription for a projection in the caller's transaction, or says what a release has changed of it. Returns whether it is
+     * new.
+     */
+    public boolean subscribe(Connection tx, Subscription subscription, Projection projection, long position) {
+        return subscribe(tx, subscription, new Relay.Receiver(null, projection), position);
     }
 
-    void subscribe(Connection tx, Subscription subscription, Relay.Receiver receiver, long position) {
+    /** Says so if a new subscription does not get everything from where it begins: days that it needs were dropped. */
+    public void warnIfMessagesAreGone(Subscription subscription, long position) {
+        long keptAfter = journal.keptAfter();
+        if (position < keptAfter) {
+            LOG.warn(
+                    "subscription {} begins after position {}, but messages up to position {} are gone with the days that were dropped;"
+                            + " it gets those after them",
+                    subscription.name(),
+                    position,
+                    keptAfter);
+        }
+    }
+
+    boolean subscribe(Connection tx, Subscription subscription, Relay.Receiver receiver, long position) {
         RelayTable.Stored stored = table.subscribe(tx, subscription, receiver, position);
         // Rolls back: a relay that is refused changes nothing.
         requireSame(stored, subscription);
-        table.openLanes(tx, subscription.name(), stored.lanes(), position);
+        return table.openLanes(tx, subscription.name(), stored.lanes(), position) > 0;
     }
 
     private static void requireSame(RelayTable.Stored stored, Subscription subscription) {

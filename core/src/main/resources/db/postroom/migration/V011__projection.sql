@@ -153,22 +153,90 @@ end
 $$;
 revoke all on function /*schema*/swap_schemas(text, text, text) from public;
 
+-- Drops a schema and all that is in it, and nothing else: what hangs on it from elsewhere is an error with SQLSTATE 2BP01 that names it.
 create function /*schema*/drop_schema(schema_name text)
     returns void
     language plpgsql
 as
 $$
+declare
+    namespace oid := to_regnamespace(quote_ident(schema_name));
+    commands  text[];
+    left_over text[];
+    command   text;
+    detail    text;
+    problems  text[];
 begin
-    execute format('drop schema if exists %I cascade', schema_name);
+    if namespace is null then
+        return;
+    end if;
+    -- All tables at once: they may refer to each other. Everything else one by one, again and again, until nothing more goes.
+    select array_agg(object.command) into commands
+    from (
+        select 'drop table ' || string_agg(c.oid::regclass::text, ', ') as command
+        from pg_class as c
+        where c.relnamespace = namespace and c.relkind in ('r', 'p') and not c.relispartition
+        having count(*) > 0
+        union all
+        select case c.relkind when 'v' then 'drop view ' when 'm' then 'drop materialized view ' when 'f' then 'drop foreign table '
+                    else 'drop sequence ' end || c.oid::regclass::text
+        from pg_class as c
+        where c.relnamespace = namespace
+          and (c.relkind in ('v', 'm', 'f')
+               or c.relkind = 'S' and not exists (select from pg_depend as d where d.objid = c.oid and d.deptype in ('a', 'i')))
+        union all
+        select 'drop routine ' || p.oid::regprocedure::text
+        from pg_proc as p
+        where p.pronamespace = namespace
+        union all
+        select 'drop type ' || t.oid::regtype::text
+        from pg_type as t
+        left join pg_class as c on c.oid = t.typrelid
+        where t.typnamespace = namespace and t.typelem = 0 and (t.typrelid = 0 or c.relkind = 'c') and t.typtype <> 'm'
+    ) as object;
+    commands := coalesce(commands, '{}');
+    loop
+        left_over := '{}';
+        problems := '{}';
+        foreach command in array commands loop
+            begin
+                execute command;
+            exception
+                when dependent_objects_still_exist then
+                    get stacked diagnostics detail = pg_exception_detail;
+                    left_over := left_over || command;
+                    problems := problems || string_to_array(detail, E'\n');
+            end;
+        end loop;
+        exit when left_over = '{}';
+        if left_over = commands then
+            -- Without what hangs on it from within, if that can be told.
+            raise exception '%', (
+                select coalesce(string_agg(distinct line, '; ') filter (
+                                    where strpos(split_part(line, ' depends on ', 1), ' ' || quote_ident(schema_name) || '.') = 0),
+                                string_agg(distinct line, '; '))
+                from unnest(problems) as line
+            ) using errcode = '2BP01';
+        end if;
+        commands := left_over;
+    end loop;
+    begin
+        execute format('drop schema %I', schema_name);
+    exception
+        when dependent_objects_still_exist then
+            get stacked diagnostics detail = pg_exception_detail;
+            raise exception '%', replace(detail, E'\n', '; ') using errcode = '2BP01';
+    end;
 end
 $$;
 revoke all on function /*schema*/drop_schema(text) from public;
 
--- Compares a table of two schemas row by row, in the columns that both have and that are not ignored. Rows are told apart by the
--- primary key if both have the same one, else by all they hold. Values are compared as PostgreSQL writes them.
+-- Compares a table of two schemas row by row, in the columns that both have and that are not ignored, and names the columns that only
+-- one has. Rows are told apart by the primary key if both have the same one, else by all they hold. Values are compared as PostgreSQL
+-- writes them.
 create function /*schema*/compare_tables(live_schema text, candidate_schema text, table_name text, ignored text[], examples_max integer,
     out live_rows bigint, out candidate_rows bigint, out only_live bigint, out only_candidate bigint, out different bigint,
-    out examples text[])
+    out examples text[], out lone_columns text[])
     language plpgsql
 as
 $$
@@ -181,6 +249,16 @@ declare
     rows_of         text := 'select %s as key, (row(%s))::text as value, count(*) as n from %s group by 1, 2';
 begin
     examples := '{}';
+    select coalesce(array_agg(each.name || case when each.live then ' only live' else ' only candidate' end order by each.name), '{}')
+    into lone_columns
+    from (
+        select a.attname as name, bool_or(a.attrelid = live_table) as live
+        from pg_attribute as a
+        where a.attrelid in (live_table, candidate_table) and a.attnum > 0 and not a.attisdropped
+          and a.attname <> all (ignored) and table_name || '.' || a.attname <> all (ignored)
+        group by a.attname
+        having count(*) = 1
+    ) as each;
     if live_table is null or candidate_table is null then
         execute format('select count(*) from %s', coalesce(live_table, candidate_table)::text) into live_rows;
         candidate_rows := case when candidate_table is null then 0 else live_rows end;

@@ -79,7 +79,15 @@ final class ProjectionListing {
 
     static Listing comparison(Comparison comparison) {
         Listing listing = new Listing(
-                "table", "same", "liveRows", "candidateRows", "onlyLive", "onlyCandidate", "different", "examples");
+                "table",
+                "same",
+                "liveRows",
+                "candidateRows",
+                "onlyLive",
+                "onlyCandidate",
+                "different",
+                "loneColumns",
+                "examples");
         for (TableComparison table : comparison.tables()) {
             listing.row(
                     table.table(),
@@ -89,6 +97,7 @@ final class ProjectionListing {
                     table.onlyLive(),
                     table.onlyCandidate(),
                     table.different(),
+                    table.loneColumns(),
                     table.examples());
         }
         return listing;
