@@ -23,11 +23,11 @@ class ConsumingTest {
     @Test
     void theExamplesOfThePageWorkForAConsumerAndCountEachMessageOnce() throws Exception {
         List<String> blocks = blocks();
-        assertThat(blocks).hasSize(4);
+        assertThat(blocks).hasSize(6);
         String begin = blocks.get(0);
         String round = blocks.get(1);
-        String accept = blocks.get(2);
-        String retention = blocks.get(3);
+        String accept = blocks.get(4);
+        String retention = blocks.get(5);
         try (TestDatabase database = TestDatabase.create()) {
             Grants grants = Grants.of(new Schema(database.name()));
             database.execute(grants.print(Schema.POSTROOM), "grant create on schema public to " + grants.consumer());
@@ -58,6 +58,45 @@ class ConsumingTest {
                 assertThat(total(database)).isEqualTo(255 * 3 + 20);
                 assertThat(database.queryLong("select count(*) from postroom.inbox"))
                         .isEqualTo(2);
+            } finally {
+                for (String role : grants.roles()) {
+                    database.execute(
+                            "reassign owned by " + role + " to current_user",
+                            "drop owned by " + role,
+                            "drop role " + role);
+                }
+            }
+        }
+    }
+
+    @Test
+    void fourWhoShareTheWorkOfThePageCountEachMessageOnceAndALateOneBeginsWithWhatComes() throws Exception {
+        List<String> blocks = blocks();
+        try (TestDatabase database = TestDatabase.create()) {
+            Grants grants = Grants.of(new Schema(database.name()));
+            database.execute(grants.print(Schema.POSTROOM), "grant create on schema public to " + grants.consumer());
+            try (Connection consumer = as(database, grants.consumer())) {
+                run(consumer, blocks.get(0));
+                publish(database, 90, "OrderConfirmed");
+                for (int part = 0; part < 4; part++) {
+                    String own = "'" + part + "'";
+                    run(consumer, blocks.get(2).replace("'3'", own));
+                    run(consumer, blocks.get(3).replace("'3'", own).replace("% 4 = 3", "% 4 = " + part));
+                    run(consumer, blocks.get(3).replace("'3'", own).replace("% 4 = 3", "% 4 = " + part));
+                }
+                assertThat(total(database)).isEqualTo(90 * 3);
+                assertThat(
+                                database.queryLong(
+                                        "select count(*) from postroom.consumer_offset where partition_key <> '' and position = 90"))
+                        .isEqualTo(4);
+                assertThat(database.queryLong("select position from postroom.consumer_offset where partition_key = ''"))
+                        .as("a row of its own")
+                        .isZero();
+                run(
+                        consumer,
+                        "insert into postroom.consumer_offset (consumer, position) values ('late', postroom.last_position())");
+                assertThat(database.queryLong("select position from postroom.consumer_offset where consumer = 'late'"))
+                        .isEqualTo(90);
             } finally {
                 for (String role : grants.roles()) {
                     database.execute(

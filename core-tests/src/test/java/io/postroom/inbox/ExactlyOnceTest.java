@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.testkit.ChildJvm;
+import io.postroom.testkit.CrashPoint;
 import io.postroom.testkit.TestDatabase;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -33,8 +34,10 @@ class ExactlyOnceTest {
             List<Ledger.Copy> feed = ledger.feed();
             ExecutorService threads = Executors.newFixedThreadPool(THREADS);
             try {
+                List<List<Ledger.Copy>> shares = shares(feed, new Random(seed));
                 List<Callable<Integer>> all = IntStream.range(0, THREADS)
-                        .mapToObj(thread -> (Callable<Integer>) () -> work(ledger, feed, new Random(seed + thread)))
+                        .mapToObj(thread ->
+                                (Callable<Integer>) () -> work(ledger, shares.get(thread), new Random(seed + thread)))
                         .toList();
                 int rolledBack = 0;
                 for (Future<Integer> each : threads.invokeAll(all)) {
@@ -50,13 +53,20 @@ class ExactlyOnceTest {
         }
     }
 
-    /** Each thread has all of the feed, in its own order and its own batches, some messages more than once. */
-    private static int work(Ledger ledger, List<Ledger.Copy> feed, Random random) throws SQLException {
-        List<Ledger.Copy> copies = new ArrayList<>(feed);
-        for (int i = 0; i < feed.size() / 2; i++) {
-            copies.add(feed.get(random.nextInt(feed.size())));
+    /** One to five copies of each message, dealt out to all threads, each with an order of its own. */
+    private static List<List<Ledger.Copy>> shares(List<Ledger.Copy> feed, Random random) {
+        List<List<Ledger.Copy>> shares = new ArrayList<>();
+        IntStream.range(0, THREADS).forEach(thread -> shares.add(new ArrayList<>()));
+        for (Ledger.Copy copy : feed) {
+            for (int times = 1 + random.nextInt(5); times > 0; times--) {
+                shares.get(random.nextInt(THREADS)).add(copy);
+            }
         }
-        Collections.shuffle(copies, random);
+        shares.forEach(share -> Collections.shuffle(share, random));
+        return shares;
+    }
+
+    private static int work(Ledger ledger, List<Ledger.Copy> copies, Random random) throws SQLException {
         int rolledBack = 0;
         int next = 0;
         while (next < copies.size()) {
@@ -71,20 +81,21 @@ class ExactlyOnceTest {
         return rolledBack;
     }
 
+    /** At each point once, while another process books the same. */
     @Test
     void aProcessThatIsKilledAnywhereLeavesEffectAndMemoryTogetherOrNeither() throws Exception {
         long seed = Long.getLong("postroom.seed", System.nanoTime());
         Random random = new Random(seed);
         try (TestDatabase database = TestDatabase.create()) {
             Ledger.create(database, 20_000);
-            for (int round = 0; round < 4; round++) {
-                try (ChildJvm one = ledger(database, seed + 2 * round);
-                        ChildJvm other = ledger(database, seed + 2 * round + 1)) {
-                    int batches = 3 + random.nextInt(5);
-                    one.awaitLine("batch " + batches, PATIENCE);
-                    other.awaitLine("batch " + batches, PATIENCE);
-                    one.kill();
-                    other.awaitLine("batch " + (batches + 2), PATIENCE);
+            for (Ledger.Point point : Ledger.Point.values()) {
+                try (ChildJvm one = ledger(database, random.nextLong(), point.name());
+                        ChildJvm other = ledger(database, random.nextLong(), "")) {
+                    assertThat(one.awaitExit(PATIENCE))
+                            .as("seed %d, %s: %s", seed, point, one)
+                            .isEqualTo(CrashPoint.EXIT_CODE);
+                    assertThat(one.lines()).contains(CrashPoint.lineOf(point.name()));
+                    other.awaitLine("batch " + random.nextInt(5), PATIENCE);
                     other.kill();
                 }
                 assertThat(database.queryLong("select count(*) from postroom.inbox")
@@ -103,8 +114,8 @@ class ExactlyOnceTest {
         }
     }
 
-    private static ChildJvm ledger(TestDatabase database, long seed) {
-        return ChildJvm.start(Ledger.class, List.of("-Xmx96m"), database.url(), Long.toString(seed));
+    private static ChildJvm ledger(TestDatabase database, long seed, String point) {
+        return ChildJvm.start(Ledger.class, List.of("-Xmx96m"), database.url(), Long.toString(seed), point);
     }
 
     private static void assertExact(TestDatabase database, long seed) {

@@ -2,6 +2,7 @@ package io.postroom.inbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.postroom.PostroomException;
 import io.postroom.testkit.TestDatabase;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.postgresql.util.PSQLException;
 
 /** What is forgotten, when, and what is never. Days are numbered back from today. */
 class InboxRetentionTest {
@@ -62,6 +64,58 @@ class InboxRetentionTest {
         assertThat(database.queryLong("select count(*) from postroom.inbox")).isEqualTo(2);
         database.postroom().maintenance().runOnce();
         assertThat(partitions()).contains(partition(8), "inbox_default", "inbox_undated");
+    }
+
+    /** Looking through a day that cannot go yet locks nobody out, however long it takes. */
+    @Test
+    void aDayThatIsOnlyLookedThroughHoldsNobodyUp() throws Exception {
+        UUID late = idOf(30);
+        accepted(late, 7);
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        try (Connection tx = database.begin();
+                Statement statement = tx.createStatement()) {
+            try (ResultSet row = statement.executeQuery(
+                    "select outcome from postroom.forget_inbox_day('8 days', '" + today.minusDays(31) + "')")) {
+                row.next();
+                assertThat(row.getString(1)).isEqualTo("late");
+            }
+            assertThat(database.queryLong("select count(*) from pg_locks where granted and mode in"
+                            + " ('ShareLock', 'AccessExclusiveLock') and relation = 'postroom." + partition(30)
+                            + "'::regclass"))
+                    .isZero();
+            assertThat(other.submit(() -> accept(late)).get(30, TimeUnit.SECONDS))
+                    .isEqualTo(Acceptance.DUPLICATE);
+            tx.rollback();
+        } finally {
+            other.shutdownNow();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "'Revenue', '8 days', '7 days' | inbox.consumer-invalid   | consumer is 'Revenue', it must be",
+                "'revenue', '1 min', '0'       | inbox.retention-invalid  | retention is 00:01:00, the range is 1 hour to 366 days",
+                "'revenue', null, '0'          | inbox.retention-invalid  | retention is null",
+                "'revenue', '8 days', '-1 day' | inbox.redelivery-invalid | redelivery is -1 days, the least is zero",
+                "'revenue', '1 day', '2 days'  | inbox.retention-too-short | keep them for at least that long"
+            })
+    void aDeclarationInSqlIsRefusedInWords(String arguments, String code, String sentence) {
+        PSQLException refused = catchThrowableOfType(
+                PSQLException.class, () -> run("select postroom.declare_inbox(" + arguments + ")"));
+        assertThat(refused.getServerErrorMessage().getDetail()).isEqualTo(code);
+        assertThat(refused.getServerErrorMessage().getMessage()).contains(sentence);
+        assertThat(database.queryLong("select count(*) from postroom.inbox_consumer"))
+                .isZero();
+    }
+
+    private void run(String sql) throws SQLException {
+        try (Connection connection = database.dataSource().getConnection();
+                Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
     }
 
     /** An old message that came only yesterday may come again today. */

@@ -2,6 +2,9 @@ package io.postroom.inbox;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
+import io.postroom.postgres.Schema;
+import io.postroom.testkit.CrashPoint;
+import io.postroom.testkit.CrashingDataSource;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -13,11 +16,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.function.Predicate;
 import javax.sql.DataSource;
 
 /**
  * Books what messages say, once each, though they come many times: a feed in a table, an account with a balance and a list of bookings
- * that no constraint guards. As a main it books for ever, in a process of its own that a test kills. Arguments: URL, seed.
+ * that no constraint guards. As a main it books for ever, in a process of its own that a test kills, or that dies at a point. Arguments:
+ * URL, seed, the point or an empty text.
  */
 final class Ledger {
     private static final String CONSUMER = "ledger";
@@ -28,6 +33,26 @@ final class Ledger {
     Ledger(DataSource dataSource) {
         this.dataSource = dataSource;
         this.inbox = Postroom.on(dataSource).inbox();
+    }
+
+    /** Where it dies. */
+    enum Point {
+        BEFORE_ACCEPT,
+        ACCEPTED,
+        BOOKED,
+        COMMITTED;
+
+        private void on(CrashingDataSource database, Random random) {
+            Predicate<String> accepts =
+                    Schema.POSTROOM.sql(InboxTable.class, "accept.sql").text()::equals;
+            CrashPoint point = CrashPoint.kill(name(), 3 + random.nextInt(5));
+            switch (this) {
+                case BEFORE_ACCEPT -> database.before(accepts, point);
+                case ACCEPTED -> database.after(accepts, point);
+                case BOOKED -> database.after(text -> text.startsWith("update account"), point);
+                default -> database.committed(accepts, point);
+            }
+        }
     }
 
     record Copy(UUID id, String account, long amount) {}
@@ -48,7 +73,11 @@ final class Ledger {
     public static void main(String[] arguments) throws SQLException {
         Random random = new Random(Long.parseLong(arguments[1]));
         try (HikariDataSource pool = TestDatabase.pool(arguments[0], 2)) {
-            Ledger ledger = new Ledger(pool);
+            CrashingDataSource database = new CrashingDataSource(pool);
+            if (!arguments[2].isEmpty()) {
+                Point.valueOf(arguments[2]).on(database, random);
+            }
+            Ledger ledger = new Ledger(database);
             List<Copy> feed = ledger.feed();
             for (int batch = 0; ; batch++) {
                 List<Copy> copies = new ArrayList<>();

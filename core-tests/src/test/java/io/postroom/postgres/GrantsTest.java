@@ -80,6 +80,7 @@ class GrantsTest {
             claim_key          x      -      -      -      -
             compare_tables     -      -      -      x      -
             content_problem    x      -      -      -      -
+            declare_inbox      -      x      -      -      x
             drop_schema        -      -      -      x      -
             enqueue            x      -      -      -      -
             forget_inbox_day   -      x      -      -      -
@@ -95,6 +96,7 @@ class GrantsTest {
             keep_partitions    -      x      -      x      -
             kept_after         -      x      x      x      -
             key_hash           -      -      -      -      -
+            last_position      -      -      x      x      x
             let_read           -      x      -      -      -
             lock_key           x      x      x      x      x
             make_schema        -      x      -      -      -
@@ -378,6 +380,7 @@ class GrantsTest {
                         "has_strays",
                         "keep_partitions",
                         "kept_after",
+                        "last_position",
                         "purge_inbox",
                         "purge_keys",
                         "purge_locks",

@@ -141,4 +141,5 @@ grant insert, update on /*schema*/inbox_consumer, /*schema*/consumer_offset to "
 -- A relay does the same for projections behind an inbox.
 grant insert, update on /*schema*/inbox_consumer to "/*relay*/";
 grant execute on function /*schema*/accept(text, uuid[], bytea[]) to "/*consumer*/", "/*relay*/";
-grant execute on function /*schema*/read(bigint, integer) to "/*reader*/", "/*operator*/", "/*consumer*/";
+grant execute on function /*schema*/declare_inbox(text, interval, interval) to "/*consumer*/", "/*relay*/";
+grant execute on function /*schema*/read(bigint, integer), /*schema*/last_position() to "/*reader*/", "/*operator*/", "/*consumer*/";

@@ -116,6 +116,47 @@ create table /*schema*/inbox_consumer (
     constraint inbox_consumer_retention check (retention >= redelivery and retention between interval '1 hour' and interval '366 days')
 );
 
+-- Says how long a consumer's messages must be remembered, and for how long its source may bring them again; the last word counts. The
+-- rules are those of Retention in Java; a broken one is an error with SQLSTATE 22023 whose detail is the rule's code.
+create function /*schema*/declare_inbox(consumer text, retention interval, redelivery interval)
+    returns void
+    language plpgsql
+    set search_path = pg_catalog, pg_temp
+as
+$$
+#variable_conflict use_column
+declare
+    code    text;
+    problem text;
+begin
+    if declare_inbox.consumer is null or declare_inbox.consumer !~ '^[a-z][a-z0-9_.-]{0,99}$' then
+        code := 'inbox.consumer-invalid';
+        problem := format('consumer is %s, it must be a lower-case letter and up to 99 letters, digits or _ . -',
+                          coalesce(quote_literal(left(declare_inbox.consumer, 60)), 'null'));
+    elsif declare_inbox.retention is null or declare_inbox.retention not between interval '1 hour' and interval '366 days' then
+        code := 'inbox.retention-invalid';
+        problem := format('retention is %s, the range is 1 hour to 366 days; choose how long messages are remembered',
+                          coalesce(declare_inbox.retention::text, 'null'));
+    elsif declare_inbox.redelivery is null or declare_inbox.redelivery < interval '0' then
+        code := 'inbox.redelivery-invalid';
+        problem := format('redelivery is %s, the least is zero; say how long the source may bring a message again',
+                          coalesce(declare_inbox.redelivery::text, 'null'));
+    elsif declare_inbox.retention < declare_inbox.redelivery then
+        code := 'inbox.retention-too-short';
+        problem := format('retention is %s and the source may bring messages again for %s: one that comes after it was forgotten takes'
+                          ' effect twice; keep them for at least that long', declare_inbox.retention, declare_inbox.redelivery);
+    end if;
+    if code is not null then
+        raise exception 'could not declare the inbox: %', problem using errcode = '22023', detail = code;
+    end if;
+    insert into /*schema*/inbox_consumer as existing (consumer, retention, redelivery)
+    values (declare_inbox.consumer, declare_inbox.retention, declare_inbox.redelivery)
+    on conflict (consumer) do update
+        set retention = excluded.retention, redelivery = excluded.redelivery, declared_at = clock_timestamp();
+end
+$$;
+revoke all on function /*schema*/declare_inbox(text, interval, interval) from public;
+
 -- Accepts messages for a consumer, in the caller's transaction, and answers for each, in the order given:
 --   first      nobody has accepted it: apply it in this transaction
 --   duplicate  it was accepted before, or stands earlier in this call
@@ -238,8 +279,9 @@ revoke all on function /*schema*/inbox_day(uuid) from public;
 --   dropped  the empty day is gone
 --   late     messages of that day were accepted lately, long after they were made: they are still remembered
 --   locked   somebody holds a lock on it for longer than we wait
--- Emptying holds up only those who accept messages of that very day. Dropping needs a lock on the inbox, for a moment, and is left for
--- another time if it is not there at once. A message of a day that is gone belongs to the default partition.
+-- Looking through a day holds up nobody, or while nothing may be added to it those who accept messages of that very day. Emptying it
+-- needs a lock that all who accept wait for, and dropping one on the whole inbox, both for a moment; they are left for another time if it
+-- is not there at once. A message of a day that is gone belongs to the default partition.
 create function /*schema*/forget_inbox_day(kept interval, after date default '-infinity', out day date, out outcome text)
     language plpgsql
     security definer
@@ -273,9 +315,12 @@ begin
     begin
         execute format('select exists (select 1 from %s)', partition) into filled;
         if filled then
-            -- Who has accepted a message of that day has not committed yet, or waits for us.
-            execute format('lock table only %s in access exclusive mode', partition);
             execute format('select exists (select 1 from %s where accepted_at >= $1)', partition) into recent using kept_from;
+            if not recent then
+                -- Once more while nobody can add to it: who has accepted a message of that day has not committed yet, or waits for us.
+                execute format('lock table only %s in share mode', partition);
+                execute format('select exists (select 1 from %s where accepted_at >= $1)', partition) into recent using kept_from;
+            end if;
             if recent then
                 outcome := 'late';
             else
@@ -528,6 +573,21 @@ begin
 end
 $$;
 revoke all on function /*schema*/read(bigint, integer) from public;
+
+-- The last position there is now: where a reader begins that wants nothing of what was before.
+create function /*schema*/last_position()
+    returns bigint
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as
+$$
+begin
+    return (select tick.position from /*schema*/tick order by tick.position desc limit 1);
+end
+$$;
+revoke all on function /*schema*/last_position() from public;
 
 -- How far a reader has come, stored in the transaction of what it did. A reader that splits its work has a row for each part.
 create table /*schema*/consumer_offset (
