@@ -2,11 +2,13 @@ package io.postroom.idempotency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.postroom.PostroomException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.HexFormat;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -61,6 +64,40 @@ class CanonicalHashTest {
 
     static Stream<Vector> refused() throws IOException {
         return vectors().stream().filter(each -> each.text("outcome").equals("refused"));
+    }
+
+    static Stream<Vector> requests() throws IOException {
+        return vectors().stream().filter(each -> each.text("outcome").equals("request"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("requests")
+    void hashesRequestsAsPythonDoes(Vector vector) {
+        byte[] hash = CanonicalHash.ofRequest(
+                vector.text("method"),
+                vector.text("target"),
+                CanonicalHash.ofBody(vector.type(), vector.body()),
+                vector.text("principal"));
+        assertThat(CanonicalHash.hex(hash)).isEqualTo(vector.text("sha256"));
+    }
+
+    /** Where there is a Python. */
+    @Test
+    void theVectorsAreWhatTheScriptWrites(@TempDir Path directory) throws Exception {
+        Path script = Path.of("src/test/resources/io/postroom/idempotency/canonical_hash_vectors.py");
+        Path written = directory.resolve("vectors.jsonl");
+        Process python;
+        try {
+            python = new ProcessBuilder("python3", script.toString(), written.toString())
+                    .redirectErrorStream(true)
+                    .start();
+        } catch (IOException e) {
+            assumeTrue(false, "there is no python3");
+            return;
+        }
+        String said = new String(python.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(python.waitFor()).as(said).isZero();
+        assertThat(written).hasSameTextualContentAs(script.resolveSibling("canonical_hash_vectors.jsonl"));
     }
 
     @ParameterizedTest

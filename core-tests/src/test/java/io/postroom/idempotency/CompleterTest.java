@@ -2,6 +2,7 @@ package io.postroom.idempotency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.postgres.Schema;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,19 +58,47 @@ class CompleterTest {
         left("complete.poison", Completer.ROUND_MAX + 1);
         String last = "k-" + (1000 + Completer.ROUND_MAX);
         AtomicInteger tried = new AtomicInteger();
-        try (Completer completer = shop.idempotency.completer("complete.poison", KeyPolicy.STANDARD, steps -> {
+        Procedure<RuntimeException> poison = steps -> {
             tried.incrementAndGet();
             if (!steps.key().key().equals(last)) {
                 throw new IllegalStateException("poison");
             }
             steps.step("one", tx -> "1");
             return Answer.of(200, "");
-        })) {
+        };
+        try (Completer completer = completer("complete.poison", poison, Duration.ZERO)) {
             assertThat(completer.runOnce()).isZero();
             assertThat(completer.runOnce()).isEqualTo(1);
             assertThat(completer.runOnce()).isZero();
         }
         assertThat(tried).hasValue(2 * Completer.ROUND_MAX + 1);
+    }
+
+    @Test
+    void whatFailsIsLeftAloneForAWhile() {
+        left("complete.later", 3);
+        AtomicInteger tried = new AtomicInteger();
+        Procedure<RuntimeException> failing = steps -> {
+            tried.incrementAndGet();
+            throw new IllegalStateException("not yet");
+        };
+        try (Completer completer = completer("complete.later", failing, Duration.ofHours(1))) {
+            for (int round = 0; round < 5; round++) {
+                completer.runOnce();
+            }
+        }
+        assertThat(tried).hasValue(3);
+    }
+
+    private static Completer completer(String scope, Procedure<?> procedure, Duration pause) {
+        return new Completer(
+                shop.idempotency,
+                shop.database.postroom().database(),
+                new StepTable(Schema.POSTROOM),
+                scope,
+                KeyPolicy.STANDARD,
+                procedure,
+                pause);
     }
 
     @Test

@@ -59,7 +59,7 @@ final class Crowd {
         new TreeMap<>(answers)
                 .forEach((key, texts) -> System.out.println(
                         "answers " + point + " " + key + " " + String.join(",", new TreeSet<>(texts))));
-        System.out.println("longest " + TimeUnit.NANOSECONDS.toMillis(longest.get()));
+        System.out.println("longest " + point + " " + TimeUnit.NANOSECONDS.toMillis(longest.get()));
         System.out.println("done " + point);
     }
 

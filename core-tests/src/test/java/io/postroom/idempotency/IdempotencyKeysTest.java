@@ -56,6 +56,24 @@ class IdempotencyKeysTest {
         return shop.idempotency.steps(Shop.request(key), steps -> Answer.of(200, steps.step("reserve", tx -> "again")));
     }
 
+    /** It has no row before it ends. */
+    @Test
+    void findTheSessionWhoseCommandHasAKey() throws SQLException {
+        Request request = new Request(new IdempotencyKey("t1", Shop.SCOPE, "held"), Shop.hash(""));
+        shop.idempotency.once(request, tx -> {
+            long pid = tx.unwrap(org.postgresql.PGConnection.class).getBackendPID();
+            assertThat(keys.find(request.key())).isEmpty();
+            assertThat(keys.holder(request.key())).hasValueSatisfying(holder -> {
+                assertThat((long) holder.pid()).isEqualTo(pid);
+                assertThat(holder.since()).isNotNull();
+                assertThat(holder.toString()).contains("to end it: select pg_terminate_backend(" + pid + ")");
+            });
+            assertThat(keys.holder(Shop.key("held"))).as("of another tenant").isEmpty();
+            return Answer.of(200, "");
+        });
+        assertThat(keys.holder(request.key())).isEmpty();
+    }
+
     @Test
     void showWhereAKeyIs() throws SQLException {
         shop.place(Shop.request("done"));

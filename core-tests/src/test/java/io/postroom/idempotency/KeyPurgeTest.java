@@ -3,12 +3,17 @@ package io.postroom.idempotency;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.postroom.Postroom;
+import io.postroom.maintenance.Maintenance;
+import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +47,57 @@ class KeyPurgeTest {
         shop.database.postroom().maintenance().runOnce();
         assertThat(shop.keys("true")).isEqualTo(1);
         assertThat(shop.place(Shop.request("young"))).isInstanceOf(Outcome.Replayed.class);
+    }
+
+    /** The first batch is gone for everybody while the second has not ended. */
+    @Test
+    void eachBatchIsATransactionOfItsOwn() throws Exception {
+        fill(MANY);
+        shop.database.execute(
+                "update postroom.idempotency_key set expires_at = expires_at + substr(key, 5)::int * interval '1 microsecond'",
+                "create function hold_up() returns trigger language plpgsql as"
+                        + " $$ begin perform pg_advisory_xact_lock(42); return old; end $$",
+                "create trigger hold_up before delete on postroom.idempotency_key for each row"
+                        + " when (old.key = 'old-15000') execute function hold_up()");
+        try (Connection tx = shop.database.begin();
+                var statement = tx.createStatement()) {
+            statement.execute("select pg_advisory_xact_lock(42)");
+            CompletableFuture<Void> purge = CompletableFuture.runAsync(
+                    () -> shop.database.postroom().maintenance().runOnce());
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (shop.keys("true") == MANY) {
+                assertThat(System.nanoTime() - deadline).as("still not").isNegative();
+                LockSupport.parkNanos(20_000_000);
+            }
+            assertThat(shop.keys("true")).isEqualTo(MANY - 10_000);
+            tx.rollback();
+            purge.get(60, TimeUnit.SECONDS);
+        }
+        assertThat(shop.keys("true")).isZero();
+    }
+
+    @Test
+    void tellsOfKeysThatNobodyGoesOnWith() {
+        AtomicLong lapsed = new AtomicLong(-1);
+        Maintenance maintenance = Postroom.builder(shop.database.dataSource())
+                .telemetry(new Telemetry() {
+                    @Override
+                    public void lapsedKeys(long keys) {
+                        lapsed.set(keys);
+                    }
+                })
+                .build()
+                .maintenance();
+        for (String key : List.of("a", "b", "c")) {
+            shop.idempotency.steps(Shop.request(key), steps -> Answer.of(503, steps.step("one", tx -> "")));
+        }
+        maintenance.runOnce();
+        assertThat(lapsed).as("their clients may come back").hasValue(0);
+        shop.database.execute(
+                "update postroom.idempotency_key set leased_until = now() - interval '11 minutes' where key < 'c'");
+        maintenance.runOnce();
+        assertThat(lapsed).hasValue(2);
+        assertThat(shop.keys("state = 'running'")).isEqualTo(3);
     }
 
     @Test

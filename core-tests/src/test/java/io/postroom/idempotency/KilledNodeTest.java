@@ -23,13 +23,13 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class KilledNodeTest {
     private static final boolean LONG = Boolean.getBoolean("postroom.long");
-    private static final Duration DEADLINE = Duration.ofMinutes(2);
+    private static final Duration DEADLINE = Duration.ofMinutes(LONG ? 10 : 4);
     private static final int THREADS_EACH = 100;
     private static final int VICTIM_THREADS = 8;
     private static final int KEYS = LONG ? 30 : 2;
 
-    /** What a loaded machine may take for the rest; a key that waits for anything but a lease would wait longer. */
-    private static final Duration STUCK = NodeMain.LEASE.plusSeconds(20);
+    /** Most of it is for a loaded machine; whoever waits for more than a lease gives up after its patience, without an answer. */
+    private static final Duration WAIT_MAX = NodeMain.POLICY.patience().multipliedBy(2);
 
     private static Shop shop;
     private static List<ChildJvm> survivors;
@@ -97,11 +97,10 @@ class KilledNodeTest {
         for (ChildJvm node : survivors) {
             node.awaitLine("done " + point, DEADLINE);
             assertThat(node.lines()).noneMatch(line -> line.startsWith("problem"));
-            assertThat(node.lines().stream()
-                            .filter(line -> line.startsWith("longest "))
-                            .map(line -> Duration.ofMillis(Long.parseLong(line.split(" ")[1]))))
+            String longest = node.awaitLine("longest " + point + " ", DEADLINE);
+            assertThat(Duration.ofMillis(Long.parseLong(longest.split(" ")[2])))
                     .as("how long a client waited for its answer")
-                    .allMatch(waited -> waited.compareTo(STUCK) < 0);
+                    .isLessThan(WAIT_MAX);
             answers.add(node.lines().stream()
                     .filter(line -> line.startsWith("answers " + point + " "))
                     .toList());

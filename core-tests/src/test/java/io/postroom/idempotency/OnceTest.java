@@ -368,14 +368,24 @@ class OnceTest {
             counted.once(Shop.request("counted-2"), tx -> Answer.of(200, ""));
             held.finish();
         }
-        counted.countMissing(Shop.SCOPE);
+        counted.once(Shop.request("counted-3"), tx -> Answer.of(503, ""));
+        assertThatThrownBy(() -> counted.once(Shop.request("counted-4"), tx -> {
+                    throw new IOException("never");
+                }))
+                .hasMessage("never");
+        assertThatThrownBy(() -> counted.steps(Shop.request("counted-5"), steps -> {
+                    throw new IOException("never");
+                }))
+                .hasMessage("never");
         assertThat(heard)
                 .containsExactly(
                         "order.create executed",
                         "order.create replayed",
                         "order.create mismatch",
                         "order.create in_progress",
-                        "order.create missing");
+                        "order.create failed",
+                        "order.create failed",
+                        "order.create failed");
     }
 
     private static void insert(Connection tx, String key) throws IOException {

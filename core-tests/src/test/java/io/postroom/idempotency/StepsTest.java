@@ -11,13 +11,18 @@ import io.postroom.testkit.CutProxy;
 import io.postroom.testkit.TestDatabase;
 import io.postroom.testkit.TestPostgres;
 import java.io.IOException;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
@@ -26,9 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 class StepsTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static Shop shop;
 
@@ -198,6 +204,66 @@ class StepsTest {
         assertThat(shop.place(Shop.request("runs", "other"))).isEqualTo(new Outcome.Mismatch());
         go.countDown();
         assertThat(first.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(Outcome.Executed.class);
+    }
+
+    @Test
+    void areAnsweredOnce() {
+        Outcome outcome = shop.idempotency.steps(Shop.request("twice"), steps -> {
+            steps.answer(tx -> Answer.of(200, "first"));
+            assertThatThrownBy(() -> steps.answer(tx -> Answer.of(200, "second")))
+                    .hasMessageContaining("could not do step answer of order.create twice: it is stored already")
+                    .extracting("code")
+                    .isEqualTo("idempotency.steps-over");
+            return Answer.of(200, "third");
+        });
+        assertThat(outcome).isEqualTo(new Outcome.Executed(Answer.of(200, "first"), true));
+    }
+
+    /** One connection, once in a while, is enough for all: it may take long to get one. */
+    @Test
+    void manyLeasesAreRenewedTogether() throws Exception {
+        KeyPolicy policy = KeyPolicy.STANDARD.lease(Duration.ofSeconds(2));
+        int many = 60;
+        AtomicInteger asked = new AtomicInteger();
+        PGSimpleDataSource connections = new PGSimpleDataSource() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            public Connection getConnection() throws SQLException {
+                asked.incrementAndGet();
+                return super.getConnection();
+            }
+        };
+        connections.setUrl(shop.database.url());
+        Idempotency far = Postroom.on(connections).idempotency();
+        CountDownLatch begun = new CountDownLatch(many);
+        CountDownLatch go = new CountDownLatch(1);
+        ExecutorService clients = Executors.newFixedThreadPool(many);
+        try {
+            List<Future<Outcome>> all = new ArrayList<>();
+            for (int i = 0; i < many; i++) {
+                String key = "together-" + i;
+                all.add(clients.submit(() -> far.steps(Shop.request(key), policy, steps -> {
+                    begun.countDown();
+                    assertThat(go.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+                    return Answer.of(200, "");
+                })));
+            }
+            assertThat(begun.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            int before = asked.get();
+            long renewed = micros() + 4_000_000;
+            await(
+                    "each was renewed after two seconds",
+                    () -> shop.keys("key like 'together-%' and leased_until > to_timestamp(" + renewed + " / 1e6)")
+                            == many);
+            assertThat(asked.get() - before).as("connections").isLessThan(many);
+            go.countDown();
+            for (Future<Outcome> each : all) {
+                assertThat(each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isInstanceOf(Outcome.Executed.class);
+            }
+        } finally {
+            clients.shutdownNow();
+        }
     }
 
     /** The lease is far shorter than what is done under it. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What the clients of {@link NodeMain} ask for. {@code crash} is reached in the middle of it. */
 final class Work {
-    private static final long LOOK_NANOS = 10_000_000;
+    private static final long LOOK_NANOS = 50_000_000;
 
     private final DataSource provider;
     private final @Nullable CrashPoint crash;

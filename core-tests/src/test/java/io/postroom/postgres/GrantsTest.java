@@ -96,6 +96,7 @@ class GrantsTest {
             keep_partitions    -      x      -      x      -
             kept_after         -      x      x      x      -
             key_hash           -      -      -      -      -
+            lapsed_keys        -      x      -      -      -
             last_position      -      -      x      x      x
             let_read           -      x      -      -      -
             lock_key           x      x      x      x      x
@@ -380,6 +381,7 @@ class GrantsTest {
                         "has_strays",
                         "keep_partitions",
                         "kept_after",
+                        "lapsed_keys",
                         "last_position",
                         "purge_inbox",
                         "purge_keys",

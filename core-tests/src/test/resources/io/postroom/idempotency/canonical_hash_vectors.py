@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""Writes canonical_hash_vectors.jsonl beside this file: what another implementation, Python's own json, makes of requests.
+"""Writes canonical_hash_vectors.jsonl beside this file, or the file that is named: what another implementation, Python's own json and email,
+makes of requests.
 
 Each line has a name, a content type, a body and what becomes of it:
   same     our hash is sha256: the two implementations agree
   rounded  Python rounds or overflows a fraction; ours keeps the value, its canonical form is exact
   refused  ours refuses it, with the code; python tells what Python would have made of it
+  request  the same with a method, a target and perhaps a principal: the hash of the whole request
 """
 import base64
+import email.parser
+import email.policy
 import hashlib
 import json
 import os
 import random
+import sys
 from decimal import Decimal
 
 JSON = 'application/json'
@@ -57,7 +62,29 @@ def file_part(filename, content, media=''):
     return {'filename': filename, 'sha256': sha256(content), 'type': media}
 
 
+def parts_of(content_type, body):
+    """The parts as Python's own parser finds them."""
+    message = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(
+        b'Content-Type: ' + content_type.encode() + b'\r\n\r\n' + body)
+    found = {}
+    for part in message.iter_parts():
+        content = part.get_payload(decode=True)
+        filename = part.get_filename()
+        if filename is None:
+            try:
+                value = content.decode('utf-8')
+            except UnicodeDecodeError:
+                value = file_part('', content)
+        else:
+            value = file_part(filename, content, part.get_content_type())
+        found.setdefault(part.get_param('name', header='content-disposition'), []).append(value)
+    return found
+
+
 def multipart(name, content_type, body, parts):
+    if parts:
+        # What is expected here is what Python finds, too; it takes a form without parts for no form.
+        assert parts_of(content_type, body) == parts, (name, parts_of(content_type, body))
     text = canonical(parts)
     media = content_type.split(';')[0].strip().lower()
     return line(name, content_type, body, outcome='same', canonical=text, sha256=sha256((media + '\n' + text).encode()))
@@ -211,6 +238,20 @@ def others():
     yield same('upper case', '{"b":1,"a":2}', 'APPLICATION/JSON')
 
 
+def request(name, method, target, principal, body=b'{"a":1}'):
+    parts = [method, target, sha256(canonical(json.loads(body)).encode())] + ([principal] if principal else [])
+    return line(name, JSON, body, outcome='request', method=method, target=target, principal=principal,
+                sha256=sha256(canonical(parts).encode()))
+
+
+def requests():
+    yield request('a request', 'POST', '/orders?dry=1', '')
+    yield request('of a member', 'POST', '/orders?dry=1', 'anna')
+    yield request('of another', 'POST', '/orders?dry=1', 'bért "the" \\ 😀')
+    yield request('of nobody, whose target says so', 'POST', '/orders?dry=1","anna', '')
+    yield request('with another method', 'PUT', '/orders/ü%20', 'anna', b'{"b": 2, "a": [1.0]}')
+
+
 def written(rng, value, depth=0):
     """A value as some client might write it: any order, whitespace and escapes."""
     space = rng.choice(['', '', ' ', '\n\t'])
@@ -269,8 +310,9 @@ def main():
     lines = [same(*each) for each in SAME]
     lines += [rounded(*each) for each in ROUNDED]
     lines += [refused(*each) for each in REFUSED]
-    lines += list(multiparts()) + list(others()) + list(randoms(200))
-    target = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'canonical_hash_vectors.jsonl')
+    lines += list(multiparts()) + list(others()) + list(randoms(200)) + list(requests())
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'canonical_hash_vectors.jsonl')
+    target = sys.argv[1] if len(sys.argv) > 1 else beside
     with open(target, 'w', encoding='ascii') as out:
         for each in lines:
             out.write(json.dumps(each) + '\n')

@@ -3,8 +3,10 @@ package io.postroom.idempotency;
 import io.postroom.postgres.Database;
 import io.postroom.retry.Fault;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -17,12 +19,16 @@ import org.slf4j.LoggerFactory;
  * Goes on with the steps of a scope's keys that somebody has left in the middle, so that they do not wait for their client to ask
  * again. Its procedure knows the request only by {@link Steps#input()}.
  *
- * <p>Any number may run, beside requests: whoever gets a lease goes on. What fails is tried again when all others have had their turn. A
- * key that was forgotten meanwhile is not begun anew.
+ * <p>Any number may run, beside requests: whoever gets a lease goes on. What fails is tried again when all others have had their turn, and
+ * ever later. A key that was forgotten meanwhile is not begun anew.
  */
 public final class Completer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Completer.class);
     static final int ROUND_MAX = 100;
+    static final Duration PAUSE = Duration.ofSeconds(1);
+
+    /** The pause doubles so often: a second, two, four, up to an hour or so. */
+    private static final int DOUBLED_MAX = 12;
 
     private final Idempotency idempotency;
     private final Database database;
@@ -31,8 +37,11 @@ public final class Completer implements AutoCloseable {
     private final KeyPolicy policy;
     private final Procedure<?> procedure;
     private final ScheduledExecutorService thread;
-    /** Those of the last round: what fails again and again is said once. */
-    private Set<IdempotencyKey> failing = Set.of();
+    private final long pauseNanos;
+    /** Those that failed: what fails again and again is said once. */
+    private final Map<IdempotencyKey, Pause> failing = new HashMap<>();
+    /** Those that were there since the beginning of the list. */
+    private final Set<IdempotencyKey> seen = new HashSet<>();
     /** Where the last round ended; null at the end of the list. */
     private @Nullable IdempotencyKey after;
 
@@ -42,7 +51,9 @@ public final class Completer implements AutoCloseable {
             StepTable table,
             String scope,
             KeyPolicy policy,
-            Procedure<?> procedure) {
+            Procedure<?> procedure,
+            Duration pause) {
+        this.pauseNanos = pause.toNanos();
         this.idempotency = idempotency;
         this.database = database;
         this.table = table;
@@ -61,17 +72,23 @@ public final class Completer implements AutoCloseable {
         thread.scheduleWithFixedDelay(this::runQuietly, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
     }
 
+    /** How often a key has failed in a row, and until when it is left alone. */
+    private record Pause(int times, long until) {}
+
     /** One round of up to 100 keys, on the caller's thread; returns how many got their answer. The next goes on behind them. */
     public synchronized int runOnce() {
-        List<Request> lapsed = next();
-        Set<IdempotencyKey> failed = new HashSet<>(after == null ? Set.of() : failing);
         int answered = 0;
-        for (Request request : lapsed) {
-            if (complete(request, failed)) {
+        for (Request request : next()) {
+            seen.add(request.key());
+            Pause pause = failing.get(request.key());
+            if ((pause == null || System.nanoTime() - pause.until() >= 0) && complete(request)) {
                 answered++;
             }
         }
-        failing = failed;
+        if (after == null) {
+            failing.keySet().retainAll(seen);
+            seen.clear();
+        }
         return answered;
     }
 
@@ -88,22 +105,25 @@ public final class Completer implements AutoCloseable {
         return database.run(tx -> table.findLapsed(tx, scope, behind, ROUND_MAX));
     }
 
-    private boolean complete(Request request, Set<IdempotencyKey> failed) {
+    private boolean complete(Request request) {
         try {
             boolean answered =
                     idempotency.resume(request, policy, procedure) instanceof Outcome.Executed done && done.stored();
             if (answered) {
                 LOG.info("completed {}, which was left in the middle of its steps", request.key());
             }
+            failing.remove(request.key());
             return answered;
         } catch (Throwable e) {
             // Whatever the procedure throws, an Error too: the others must not wait for it, and the rounds must not
             // end. What it says is
             // the application's own and may hold what no log should.
-            if (!failing.contains(request.key())) {
-                LOG.warn("could not complete {}: {}; it is tried again", request.key(), Fault.of(e));
+            Pause before = failing.get(request.key());
+            if (before == null) {
+                LOG.warn("could not complete {}: {}; it is tried again, ever later", request.key(), Fault.of(e));
             }
-            failed.add(request.key());
+            int times = before == null ? 0 : Math.min(before.times() + 1, DOUBLED_MAX);
+            failing.put(request.key(), new Pause(times, System.nanoTime() + (pauseNanos << times)));
             return false;
         }
     }

@@ -31,7 +31,7 @@ public final class Idempotency {
         this.telemetry = telemetry;
         KeyTable keys = new KeyTable(database.schema());
         this.once = new Once(database, keys);
-        this.stepper = new Stepper(database, keys);
+        this.stepper = new Stepper(database, keys, telemetry);
     }
 
     /** Does a command in a transaction of its own, with the standard policy. */
@@ -57,7 +57,7 @@ public final class Idempotency {
             throws E {
         TRANSACTION.require(tx);
         try {
-            return counted(request, once.run(tx, request, policy, command));
+            return counted(request, () -> once.run(tx, request, policy, command));
         } catch (DatabaseException e) {
             throw TRANSACTION.explained(e);
         }
@@ -79,12 +79,12 @@ public final class Idempotency {
 
     /** Goes on with steps that were left, and begins nothing. Waits for nobody. */
     <E extends Exception> Outcome resume(Request request, KeyPolicy policy, Procedure<E> procedure) throws E {
-        return counted(request, stepper.resume(request, policy, procedure));
+        return counted(request, () -> stepper.resume(request, policy, procedure));
     }
 
     /** Something that goes on with the keys of a scope that were left in the middle of their steps. */
     public Completer completer(String scope, KeyPolicy policy, Procedure<?> procedure) {
-        return new Completer(this, database, stepper.table(), scope, policy, procedure);
+        return new Completer(this, database, stepper.table(), scope, policy, procedure, Completer.PAUSE);
     }
 
     /** A request came without a key, where it must have one. Only counts. */
@@ -92,29 +92,53 @@ public final class Idempotency {
         telemetry.requested(scope, "missing");
     }
 
+    /** A request's key or body was not well formed. Only counts. */
+    public void countInvalid(String scope) {
+        telemetry.requested(scope, "invalid");
+    }
+
+    /** A request was too large. Only counts. */
+    public void countTooLarge(String scope) {
+        telemetry.requested(scope, "too_large");
+    }
+
+    /** A request came without a key, where none is required, and was done. Only counts. */
+    public void countUnkeyed(String scope) {
+        telemetry.requested(scope, "unkeyed");
+    }
+
     private interface Attempt<E extends Exception> {
         Outcome run() throws E;
     }
 
     private <E extends Exception> Outcome patiently(Request request, KeyPolicy policy, Attempt<E> attempt) throws E {
-        long deadline = System.nanoTime() + policy.patience().toNanos();
-        long pause = FIRST_LOOK.toNanos();
-        while (true) {
-            Outcome outcome = attempt.run();
-            long left = deadline - System.nanoTime();
-            if (!(outcome instanceof Outcome.Running) || left <= 0) {
-                return counted(request, outcome);
+        return counted(request, () -> {
+            long deadline = System.nanoTime() + policy.patience().toNanos();
+            long pause = FIRST_LOOK.toNanos();
+            while (true) {
+                Outcome outcome = attempt.run();
+                long left = deadline - System.nanoTime();
+                if (!(outcome instanceof Outcome.Running) || left <= 0) {
+                    return outcome;
+                }
+                LockSupport.parkNanos(Math.min(pause, left));
+                if (Thread.currentThread().isInterrupted()) {
+                    return outcome;
+                }
+                pause = Math.min(pause * 2, LOOK_MAX.toNanos());
             }
-            LockSupport.parkNanos(Math.min(pause, left));
-            if (Thread.currentThread().isInterrupted()) {
-                return counted(request, outcome);
-            }
-            pause = Math.min(pause * 2, LOOK_MAX.toNanos());
-        }
+        });
     }
 
-    private Outcome counted(Request request, Outcome outcome) {
-        telemetry.requested(request.key().scope(), outcome.word());
-        return outcome;
+    /** What throws is counted too. */
+    private <E extends Exception> Outcome counted(Request request, Attempt<E> attempt) throws E {
+        String word = "failed";
+        try {
+            Outcome outcome = attempt.run();
+            word = outcome.word();
+            return outcome;
+        } finally {
+            telemetry.requested(request.key().scope(), word);
+        }
     }
 }

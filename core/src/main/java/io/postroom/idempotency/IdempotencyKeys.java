@@ -48,6 +48,11 @@ public final class IdempotencyKeys {
         return database.run(tx -> table.find(tx, key));
     }
 
+    /** The session whose command has a key just now: a command of one transaction has no row before it ends. */
+    public Optional<KeyHolder> holder(IdempotencyKey key) {
+        return database.run(tx -> table.findHolder(tx, key));
+    }
+
     /**
      * Takes a running key from whoever goes on with its steps, dead or alive, so that the next request with it goes on at once after
      * the last step that was done. Whoever had it is refused at the next step.

@@ -20,12 +20,14 @@ final class KeyListTable {
     private final Sql find;
     private final Sql release;
     private final Sql forget;
+    private final Sql findHolder;
 
     KeyListTable(Schema schema) {
         list = schema.sql(KeyListTable.class, "list.sql");
         find = schema.sql(KeyListTable.class, "find.sql");
         release = schema.sql(KeyListTable.class, "release.sql");
         forget = schema.sql(KeyListTable.class, "forget.sql");
+        findHolder = schema.sql(KeyListTable.class, "find_holder.sql");
     }
 
     List<KeyDetails> list(Connection tx, KeyFilter filter, @Nullable IdempotencyKey after, int limit) {
@@ -43,6 +45,15 @@ final class KeyListTable {
 
     Optional<KeyDetails> find(Connection tx, IdempotencyKey key) {
         return KeyTable.named(find.on(tx), key).first(KeyListTable::details);
+    }
+
+    Optional<KeyHolder> findHolder(Connection tx, IdempotencyKey key) {
+        return KeyTable.named(findHolder.on(tx), key)
+                .first(row -> new KeyHolder(
+                        row.getInt("pid"),
+                        row.getString("login"),
+                        row.getString("application"),
+                        instant(row, "since")));
     }
 
     boolean release(Connection tx, KeyDetails seen) {

@@ -10,7 +10,7 @@ public sealed interface Outcome {
         return Optional.empty();
     }
 
-    /** One of a few words, for metrics: executed, replayed, in_progress, mismatch. */
+    /** One of a few words, for metrics: executed, failed, replayed, in_progress, mismatch. */
     String word();
 
     /**
@@ -26,7 +26,7 @@ public sealed interface Outcome {
 
         @Override
         public String word() {
-            return "executed";
+            return stored ? "executed" : "failed";
         }
     }
 

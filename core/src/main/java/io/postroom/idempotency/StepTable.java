@@ -6,6 +6,7 @@ import io.postroom.postgres.Sql;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Idempotency keys as steps see them: one method per statement, no decisions. False means: the key has another owner. */
@@ -36,6 +37,9 @@ final class StepTable {
             return request.key();
         }
     }
+
+    /** How long a key is to be kept from now on. */
+    record Lease(Held held, Duration time) {}
 
     /** Returns the first fence. */
     long begin(Connection tx, Request request, KeyPolicy policy, String recovery) {
@@ -87,12 +91,25 @@ final class StepTable {
                 .set("reached", reached);
     }
 
-    boolean renew(Connection tx, Held held, Duration lease) {
-        return KeyTable.named(renew.on(tx), held.key())
-                        .set("fence", held.fence())
-                        .set("lease", lease)
-                        .update()
-                == 1;
+    /** Keeps all of them, and says of each, in their order, whether it is still its owner's. */
+    List<Boolean> renew(Connection tx, List<Lease> leases) {
+        return renew.on(tx)
+                .set("tenants", texts(leases, IdempotencyKey::tenant))
+                .set("scopes", texts(leases, IdempotencyKey::scope))
+                .set("keys", texts(leases, IdempotencyKey::key))
+                .set(
+                        "fences",
+                        leases.stream().mapToLong(each -> each.held().fence()).toArray())
+                .set(
+                        "leases",
+                        leases.stream()
+                                .map(each -> Double.toString(each.time().toNanos() / 1e9))
+                                .toArray(String[]::new))
+                .list(row -> row.getBoolean(1));
+    }
+
+    private static String[] texts(List<Lease> leases, Function<IdempotencyKey, String> part) {
+        return leases.stream().map(each -> part.apply(each.held().key())).toArray(String[]::new);
     }
 
     void giveUp(Connection tx, Held held) {

@@ -4,6 +4,7 @@ import io.postroom.PostroomException;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.postgres.SqlState;
+import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import org.jspecify.annotations.Nullable;
 
@@ -15,9 +16,11 @@ final class Stepper {
     private final KeyTable keys;
     private final StepTable table;
     private final Renewal renewal;
+    private final Telemetry telemetry;
 
-    Stepper(Database database, KeyTable keys) {
+    Stepper(Database database, KeyTable keys, Telemetry telemetry) {
         this.database = database;
+        this.telemetry = telemetry;
         this.keys = keys;
         this.table = new StepTable(database.schema());
         this.renewal = new Renewal(database, table);
@@ -46,6 +49,9 @@ final class Stepper {
         if (steps == null) {
             return java.util.Objects.requireNonNull(entry.known());
         }
+        if (steps.isResumed()) {
+            telemetry.steps(request.key().scope(), "resumed");
+        }
         Renewal.Beat beat = renewal.keep(steps, policy);
         try {
             Answer answer = procedure.run(steps);
@@ -54,6 +60,7 @@ final class Stepper {
         } catch (Exception e) {
             beat.stop();
             if (steps.isLost()) {
+                telemetry.steps(request.key().scope(), "lost");
                 // Whatever the procedure made of it: another is at it, and answers.
                 return Claim.running();
             }

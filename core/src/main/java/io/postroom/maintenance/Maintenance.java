@@ -29,6 +29,7 @@ public final class Maintenance implements AutoCloseable {
     private final InboxPurger inbox;
     private final KeyPurger keys;
     private final JobPurger jobs;
+    private final LapsedKeys lapsedKeys;
     private final LockPurger locks;
     private final ExternalCalls externalCalls;
     private final Redrives redrives;
@@ -49,6 +50,7 @@ public final class Maintenance implements AutoCloseable {
         this.inbox = new InboxPurger(database);
         this.keys = new KeyPurger(database);
         this.jobs = new JobPurger(database);
+        this.lapsedKeys = new LapsedKeys(database, telemetry);
         this.locks = new LockPurger(database);
         this.externalCalls = new ExternalCalls(database, new Audit(database), telemetry);
         this.telemetry = telemetry;
@@ -78,6 +80,7 @@ public final class Maintenance implements AutoCloseable {
         inbox.purge();
         keys.purge();
         jobs.purge();
+        lapsedKeys.tell();
         locks.purge();
         externalCalls.parkOverdue();
         boolean strays = partitions.hasStrays();

@@ -75,7 +75,8 @@ grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/s
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
     /*schema*/thin_ticks(timestamptz, timestamptz), /*schema*/forget_inbox_day(interval, date), /*schema*/purge_inbox(interval, integer)
     to "/*relay*/";
-grant execute on function /*schema*/purge_keys(integer), /*schema*/forget_job_day(text, interval, date) to "/*relay*/";
+grant execute on function /*schema*/purge_keys(integer), /*schema*/lapsed_keys(interval, integer),
+    /*schema*/forget_job_day(text, interval, date) to "/*relay*/";
 grant insert, update on /*schema*/subscription to "/*relay*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/relay, /*schema*/delivery, /*schema*/circuit to "/*relay*/";
 grant insert, delete on /*schema*/settlement to "/*relay*/";

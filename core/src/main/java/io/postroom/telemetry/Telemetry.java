@@ -58,10 +58,17 @@ public interface Telemetry {
     default void externalCall(String name, String outcome) {}
 
     /**
-     * A request of a scope, such as {@code order.create}, came to its end; {@code outcome} is one of a few words: executed, replayed,
-     * in_progress, mismatch, missing.
+     * A request of a scope, such as {@code order.create}, came to its end; {@code outcome} is one of a few words: executed; failed, which
+     * is rolled back or threw, and is tried again; replayed; in_progress; mismatch; missing, invalid, too_large, which were refused; unkeyed,
+     * which needed no key and had none.
      */
     default void requested(String scope, String outcome) {}
+
+    /** Steps of a scope changed hands; {@code event} is one of two words: resumed, by whoever went on, and lost, by whoever had them. */
+    default void steps(String scope, String event) {}
+
+    /** So many idempotency keys were left in the middle of their steps, and nobody goes on with them; counted up to a limit. */
+    default void lapsedKeys(long keys) {}
 
     /** Jobs were inserted into a transaction that may still roll back. */
     default void enqueued(String queue, int jobs) {}

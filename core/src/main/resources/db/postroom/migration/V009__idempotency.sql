@@ -188,4 +188,24 @@ end
 $$;
 revoke all on function /*schema*/purge_keys(integer) from public;
 
+-- How many keys were left in the middle of their steps, so long ago that nobody seems to go on with them; counted up to a limit. Reads
+-- the running ones, which are few. Index: idempotency_key_notable. Runs with its owner's rights, so that a relay needs none of them.
+create function /*schema*/lapsed_keys(lapsed_for interval, count_max integer)
+    returns bigint
+    language sql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as
+$$
+    select count(*)
+    from (
+        select
+        from /*schema*/idempotency_key as k
+        where k.state = 'running' and k.leased_until < clock_timestamp() - lapsed_for
+        limit count_max
+    ) as lapsed
+$$;
+revoke all on function /*schema*/lapsed_keys(interval, integer) from public;
+
 insert into /*schema*/migration (version, name) values (9, 'idempotency');

@@ -7,6 +7,7 @@ import io.postroom.Postroom;
 import io.postroom.idempotency.Answer;
 import io.postroom.idempotency.Completer;
 import io.postroom.idempotency.KeyPolicy;
+import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.TestDatabase;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -171,6 +173,47 @@ class KeyedRouteTest {
         assertThat(new String(steps.body(), StandardCharsets.UTF_8))
                 .contains("the steps that are done stay done")
                 .doesNotContain("rolled back");
+    }
+
+    @Test
+    void everyRequestIsCountedOnce() {
+        List<String> heard = new CopyOnWriteArrayList<>();
+        Postroom postroom = Postroom.builder(database.dataSource())
+                .telemetry(new Telemetry() {
+                    @Override
+                    public void requested(String scope, String outcome) {
+                        heard.add(outcome);
+                    }
+
+                    @Override
+                    public void steps(String scope, String event) {
+                        heard.add(event);
+                    }
+                })
+                .build();
+        KeyedRoute.Builder rules = KeyedRoute.builder(postroom.database(), postroom.idempotency(), "counted");
+        KeyedRoute route = rules.build();
+        KeyedRoute free = rules.required(false).build();
+        KeyedRequest none = new KeyedRequest("POST", "/x", null, List.of(), "", new byte[0]);
+        KeyedRequest garbled = new KeyedRequest("POST", "/x", "application/json", List.of("k"), "", new byte[] {'{'});
+        route.once(none, tx -> Answer.of(200, ""));
+        route.once(request("", "a b"), tx -> Answer.of(200, ""));
+        route.once(garbled, tx -> Answer.of(200, ""));
+        route.tooLarge();
+        free.once(none, tx -> Answer.of(200, ""));
+        route.once(request("", "k"), tx -> Answer.of(200, ""));
+        route.once(request("", "k"), tx -> Answer.of(200, ""));
+        route.once(request("", "large"), tx -> Answer.of(200, "x".repeat(Answer.BODY_BYTES_MAX + 1)));
+        assertThat(heard)
+                .containsExactly(
+                        "missing", "invalid", "invalid", "too_large", "unkeyed", "executed", "replayed", "failed");
+        heard.clear();
+        route.steps(request("", "steps"), steps -> Answer.of(503, steps.step("one", tx -> "1")));
+        route.steps(request("", "steps"), steps -> {
+            database.execute("update postroom.idempotency_key set fence = fence + 1 where key = 'steps'");
+            return Answer.of(200, steps.step("one", tx -> "1") + steps.step("two", tx -> "2"));
+        });
+        assertThat(heard).containsExactly("failed", "resumed", "lost", "in_progress");
     }
 
     @Test

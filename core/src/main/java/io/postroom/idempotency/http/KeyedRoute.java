@@ -132,6 +132,7 @@ public final class KeyedRoute {
 
     /** The reply to a request whose body is larger than the route allows. */
     public Reply tooLarge() {
+        idempotency.countTooLarge(scope);
         return problem(new Problem(
                 413,
                 "Content is too large",
@@ -141,6 +142,7 @@ public final class KeyedRoute {
 
     /** The reply to a request whose body is larger than the server allows, whatever the route does. */
     public Reply tooLargeForTheServer() {
+        idempotency.countTooLarge(scope);
         return problem(new Problem(
                 413,
                 "Content is too large",
@@ -201,6 +203,7 @@ public final class KeyedRoute {
 
     /** Without a key there is still one transaction, and a failure leaves nothing. */
     private <E extends Exception> Reply unkeyed(Command<E> command) throws E {
+        idempotency.countUnkeyed(scope);
         return storable(ROLLED_BACK, () -> {
             try {
                 return Reply.executed(database.transact(tx -> {
@@ -254,6 +257,7 @@ public final class KeyedRoute {
     }
 
     private Reply malformed(PostroomException e) {
+        idempotency.countInvalid(scope);
         boolean body = e.code().startsWith("idempotency.body-");
         return problem(new Problem(
                 400, body ? "Request body is not valid" : "Idempotency-Key is not valid", e.code(), e.getMessage()));
@@ -261,18 +265,21 @@ public final class KeyedRoute {
 
     /** What a completer must know of the request cannot be kept; without it nobody but the client could go on. */
     private Reply unkeepable(String kept) {
-        return kept.length() > Request.INPUT_LENGTH_MAX
-                ? problem(new Problem(
-                        413,
-                        "Content is too large",
-                        "idempotency.request-too-large",
-                        "What must be kept of this request is " + kept.length() + " characters, the limit is "
-                                + Request.INPUT_LENGTH_MAX + "; send less."))
-                : problem(new Problem(
-                        400,
-                        "Request body is not valid",
-                        "idempotency.body-nul",
-                        "The body has the character U+0000, which cannot be kept; leave it out."));
+        if (kept.length() > Request.INPUT_LENGTH_MAX) {
+            idempotency.countTooLarge(scope);
+            return problem(new Problem(
+                    413,
+                    "Content is too large",
+                    "idempotency.request-too-large",
+                    "What must be kept of this request is " + kept.length() + " characters, the limit is "
+                            + Request.INPUT_LENGTH_MAX + "; send less."));
+        }
+        idempotency.countInvalid(scope);
+        return problem(new Problem(
+                400,
+                "Request body is not valid",
+                "idempotency.body-nul",
+                "The body has the character U+0000, which cannot be kept; leave it out."));
     }
 
     private Reply problem(Problem problem) {
@@ -314,7 +321,7 @@ public final class KeyedRoute {
             this.scope = Objects.requireNonNull(scope, "scope");
         }
 
-        /** Whether a request without a key is refused; it is unless told otherwise. */
+        /** Whether a request without a key is refused; it is unless told otherwise, and in steps in any case. */
         public Builder required(boolean required) {
             this.required = required;
             return this;

@@ -206,11 +206,15 @@ public final class IdempotencyCommand {
 
     private static KeyDetails find(IdempotencyKeys keys, IdempotencyKey key) {
         return keys.find(key)
-                .orElseThrow(() -> new CommandException(
-                        ExitCode.NOT_FOUND,
-                        "could not find " + key
-                                + ": it was never used, has been purged, or its command of one transaction has not ended;"
-                                + " look at the scope and --tenant"));
+                .orElseThrow(
+                        () -> new CommandException(
+                                ExitCode.NOT_FOUND,
+                                "could not find " + key
+                                        + keys.holder(key)
+                                                .map(holder ->
+                                                        ": its command of one transaction has not ended; " + holder)
+                                                .orElse(
+                                                        ": it was never used or has been purged; look at the scope and --tenant")));
     }
 
     private void print(KeyDetails key, OutputFormat format) {

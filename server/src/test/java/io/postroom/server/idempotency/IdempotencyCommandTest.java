@@ -83,6 +83,23 @@ class IdempotencyCommandTest {
                 .isEmpty();
     }
 
+    /** It has no row before it ends: what has it is its session. */
+    @Test
+    void namesTheSessionOfACommandThatHasNotEnded() {
+        Request request = new Request(new IdempotencyKey("t1", "order.create", "held"), new byte[32]);
+        idempotency.once(request, tx -> {
+            for (CommandRun run : List.of(
+                    run("show", "order.create", "held", "--tenant", "t1"),
+                    run("release", "order.create", "held", "--tenant", "t1", "--dry-run"))) {
+                assertThat(run.exitCode()).isEqualTo(3);
+                assertThat(run.err())
+                        .contains("its command of one transaction has not ended; session ")
+                        .contains("to end it: select pg_terminate_backend(");
+            }
+            return Answer.of(200, "");
+        });
+    }
+
     @Test
     void goesOnWhereAPageEnded() {
         CommandRun first = run("list", "--state", "all", "--tenant", "t1", "--limit", "1", "-o", "jsonl");
