@@ -8,57 +8,138 @@ import io.postroom.testkit.CrashingDataSource;
 import io.postroom.testkit.FakeProvider;
 import io.postroom.testkit.TestDatabase;
 import java.sql.PreparedStatement;
+import java.time.Duration;
+import java.util.function.Predicate;
 
 /**
- * Charges for one order in a process of its own, and may be killed on the way. Arguments: URL of the database, URL of the provider,
- * the order, and the name of the point at which it dies, or none.
+ * Charges for one order in a process of its own, and may be killed or stand still on the way. Arguments: URL of the database, URL of the
+ * provider, the order, and the point at which it dies.
  */
 final class ExternalCallMain {
+    static final Duration LEASE = Duration.ofSeconds(1);
+
     private ExternalCallMain() {}
 
+    private enum Moment {
+        BEFORE,
+        AFTER,
+        COMMITTED,
+        WITHIN
+    }
+
+    /** What the process does. */
+    enum Act {
+        CHARGE,
+        /** There is no answer, and it says so. */
+        LOSE_THE_ANSWER,
+        /** The answer tells nothing. */
+        PARK,
+        RECONCILE,
+        PARK_OVERDUE
+    }
+
+    /** Where it dies. */
+    enum Point {
+        NONE(Act.CHARGE, Moment.WITHIN, ""),
+        BEFORE_BEGIN(Act.CHARGE, Moment.BEFORE, "insert.sql"),
+        IN_BEGIN(Act.CHARGE, Moment.AFTER, "insert.sql"),
+        BEGUN(Act.CHARGE, Moment.COMMITTED, "insert.sql"),
+        IN_TAKE(Act.CHARGE, Moment.AFTER, "take.sql"),
+        TAKEN(Act.CHARGE, Moment.COMMITTED, "take.sql"),
+        ANSWERED(Act.CHARGE, Moment.WITHIN, ""),
+        /** It does not die, but stands still, and goes on too late. */
+        FROZEN(Act.CHARGE, Moment.WITHIN, ""),
+        BEFORE_END(Act.CHARGE, Moment.BEFORE, "settle.sql"),
+        IN_END(Act.CHARGE, Moment.AFTER, "settle.sql"),
+        ENDED(Act.CHARGE, Moment.COMMITTED, "settle.sql"),
+        BEFORE_LET_GO(Act.LOSE_THE_ANSWER, Moment.BEFORE, "let_go.sql"),
+        LET_GO(Act.LOSE_THE_ANSWER, Moment.COMMITTED, "let_go.sql"),
+        BEFORE_PARK(Act.PARK, Moment.BEFORE, "park.sql"),
+        PARKED(Act.PARK, Moment.COMMITTED, "park.sql"),
+        IN_RECONCILE(Act.RECONCILE, Moment.AFTER, "reconcile.sql"),
+        RECONCILED(Act.RECONCILE, Moment.COMMITTED, "reconcile.sql"),
+        BEFORE_PARK_OVERDUE(Act.PARK_OVERDUE, Moment.BEFORE, "park_overdue.sql"),
+        PARKED_OVERDUE(Act.PARK_OVERDUE, Moment.COMMITTED, "park_overdue.sql");
+
+        final Act act;
+        private final Moment moment;
+        private final String file;
+
+        Point(Act act, Moment moment, String file) {
+            this.act = act;
+            this.moment = moment;
+            this.file = file;
+        }
+
+        private void on(CrashingDataSource database, CrashPoint point) {
+            if (file.isEmpty()) {
+                return;
+            }
+            Predicate<String> which =
+                    Schema.POSTROOM.sql(ExternalCallTable.class, file).text()::equals;
+            switch (moment) {
+                case BEFORE -> database.before(which, point);
+                case AFTER -> database.after(which, point);
+                default -> database.committed(which, point);
+            }
+        }
+    }
+
     public static void main(String[] arguments) throws InterruptedException {
-        String order = arguments[2];
-        CrashPoint point = CrashPoint.kill(arguments[3]);
+        Point point = Point.valueOf(arguments[3]);
+        CrashPoint crash = point == Point.FROZEN ? CrashPoint.freeze(point.name(), 1) : CrashPoint.kill(point.name());
         try (HikariDataSource pool = TestDatabase.pool(arguments[0], 2)) {
             CrashingDataSource database = new CrashingDataSource(pool);
-            String insert = text("insert.sql");
-            String settle = text("settle.sql");
-            switch (arguments[3]) {
-                case "before begin" -> database.before(insert::equals, point);
-                case "in begin" -> database.after(insert::equals, point);
-                case "begun" -> database.committed(insert::equals, point);
-                case "before end" -> database.before(settle::equals, point);
-                case "in end" -> database.after(settle::equals, point);
-                case "ended" -> database.committed(settle::equals, point);
-                default -> {}
-            }
-            charge(Postroom.on(database), arguments[1], order, arguments[3].equals("answered") ? point : null);
+            point.on(database, crash);
+            boolean within = point == Point.ANSWERED || point == Point.FROZEN;
+            act(point.act, Postroom.on(database), arguments[1], arguments[2], within ? crash : null);
+            System.out.println("went on");
         }
     }
 
-    static void charge(Postroom postroom, String provider, String order, CrashPoint answered)
+    static void act(Act act, Postroom postroom, String provider, String order, CrashPoint answered)
             throws InterruptedException {
-        ExternalCalls calls = postroom.externalCalls();
-        ExternalOperation operation = ExternalOperation.of("charge", "t42", order);
-        Turn turn = calls.begin(operation, ExternalCallsTest.HASH);
-        if (turn instanceof Turn.Yours yours) {
-            ProviderAnswer answer = FakeProvider.charge(provider, yours.key(), ExternalCallsTest.BODY);
-            if (answered != null) {
-                answered.reach();
-            }
-            String reference = ((ProviderAnswer.Done) answer).reference();
-            postroom.database().transact(tx -> {
-                try (PreparedStatement paid = tx.prepareStatement("insert into paid values (?, ?)")) {
-                    paid.setString(1, order);
-                    paid.setString(2, reference);
-                    paid.executeUpdate();
-                }
-                return calls.done(tx, yours, reference);
-            });
+        ExternalCalls calls = postroom.externalCalls().lease(LEASE);
+        switch (act) {
+            case LOSE_THE_ANSWER, PARK ->
+                calls.perform(operation(order), ExternalCallsTest.HASH, key -> {
+                    FakeProvider.charge(provider, key, ExternalCallsTest.BODY);
+                    return act == Act.PARK
+                            ? ProviderAnswer.unclear("it says so each time")
+                            : ProviderAnswer.unknown("no answer");
+                });
+            case RECONCILE ->
+                calls.reconcile(operation(order).key(), CallState.DONE, "looked-up", "anna", "it is on their list");
+            case PARK_OVERDUE -> calls.parkOverdue();
+            default -> charge(postroom, provider, order, answered);
         }
     }
 
-    private static String text(String file) {
-        return Schema.POSTROOM.sql(ExternalCallTable.class, file).text();
+    static ExternalOperation operation(String order) {
+        return ExternalOperation.of("charge", "t42", order);
+    }
+
+    /** Returns whether it was its turn. */
+    static boolean charge(Postroom postroom, String provider, String order, CrashPoint answered)
+            throws InterruptedException {
+        ExternalCalls calls = postroom.externalCalls().lease(LEASE);
+        Turn turn = calls.begin(operation(order), ExternalCallsTest.HASH);
+        if (!(turn instanceof Turn.Yours yours)) {
+            return false;
+        }
+        ProviderAnswer answer = FakeProvider.charge(provider, yours.key(), ExternalCallsTest.BODY);
+        if (answered != null) {
+            answered.reach();
+        }
+        String reference = ((ProviderAnswer.Done) answer).reference();
+        postroom.database().transact(tx -> {
+            try (PreparedStatement paid = tx.prepareStatement("insert into paid values (?, ?)")) {
+                paid.setString(1, order);
+                paid.setString(2, reference);
+                paid.executeUpdate();
+            }
+            return calls.done(tx, yours, reference);
+        });
+        return true;
     }
 }

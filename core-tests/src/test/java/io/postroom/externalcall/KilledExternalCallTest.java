@@ -2,19 +2,22 @@ package io.postroom.externalcall;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.externalcall.ExternalCallMain.Act;
+import io.postroom.externalcall.ExternalCallMain.Point;
 import io.postroom.testkit.ChildJvm;
 import io.postroom.testkit.CrashPoint;
 import io.postroom.testkit.FakeProvider;
 import io.postroom.testkit.TestDatabase;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** SIGKILL at every point of a call: whoever goes on finds it done or does it under the same key. */
+/** SIGKILL at every point of a call: whoever goes on, when the lease is over, finds it done or does it under the same key. */
 class KilledExternalCallTest {
     private static final Duration DEADLINE = Duration.ofSeconds(60);
 
@@ -33,23 +36,88 @@ class KilledExternalCallTest {
 
     @ParameterizedTest
     @CsvSource({
-        "before begin, 0, 0",
-        "in begin, 0, 0",
-        "begun, 1, 0",
-        "answered, 1, 1",
-        "before end, 1, 1",
-        "in end, 1, 1",
-        "ended, 1, 1"
+        "BEFORE_BEGIN,  0, 0",
+        "IN_BEGIN,      0, 0",
+        "BEGUN,         1, 0",
+        "IN_TAKE,       1, 0",
+        "TAKEN,         1, 0",
+        "ANSWERED,      1, 1",
+        "BEFORE_END,    1, 1",
+        "IN_END,        1, 1",
+        "ENDED,         1, 1",
+        "BEFORE_LET_GO, 1, 1",
+        "LET_GO,        1, 1",
+        "BEFORE_PARK,   1, 1"
     })
-    void chargesOnceWhereverItDies(String point, long rowsLeft, int chargesLeft) throws InterruptedException {
-        String order = "order-" + point.replace(' ', '-');
+    void chargesOnceWhereverItDies(Point point, long rowsLeft, int chargesLeft) throws InterruptedException {
+        String order = order(point);
         try (FakeProvider provider = FakeProvider.start()) {
-            try (ChildJvm child = start(provider, order, point)) {
-                assertThat(child.awaitExit(DEADLINE)).as(child.toString()).isEqualTo(CrashPoint.EXIT_CODE);
+            if (point == Point.IN_TAKE || point == Point.TAKEN) {
+                // An attempt before it has lost its answer: this one is the second.
+                database.postroom()
+                        .externalCalls()
+                        .perform(
+                                ExternalCallMain.operation(order),
+                                ExternalCallsTest.HASH,
+                                key -> ProviderAnswer.unknown("not even sent"));
             }
+            die(provider, order, point);
             assertThat(count("postroom.external_call", order)).isEqualTo(rowsLeft);
             assertThat(provider.charges()).isEqualTo(chargesLeft);
             finish(provider, order);
+        }
+    }
+
+    @Test
+    void isParkedOnceAndEndsAsSomebodySaysWhereverThatDies() throws InterruptedException {
+        String order = order(Point.PARKED);
+        try (FakeProvider provider = FakeProvider.start()) {
+            die(provider, order, Point.PARKED);
+            assertThat(call(order).state()).isEqualTo(CallState.NEEDS_RECONCILIATION);
+            assertThat(ExternalCallMain.charge(database.postroom(), provider.url(), order, null))
+                    .as("nobody calls again")
+                    .isFalse();
+            long audited = database.queryLong("select count(*) from postroom.audit");
+            die(provider, order, Point.IN_RECONCILE);
+            assertThat(call(order).state()).isEqualTo(CallState.NEEDS_RECONCILIATION);
+            die(provider, order, Point.RECONCILED);
+            assertThat(call(order).state()).isEqualTo(CallState.DONE);
+            ExternalCallMain.act(Act.RECONCILE, database.postroom(), provider.url(), order, null);
+            assertThat(database.queryLong("select count(*) from postroom.audit") - audited)
+                    .as("said twice, done once")
+                    .isEqualTo(1);
+            assertThat(provider.charges()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void whatIsOverdueIsParkedByWhoeverComesNext() throws InterruptedException {
+        String order = order(Point.PARKED_OVERDUE);
+        try (FakeProvider provider = FakeProvider.start()) {
+            die(provider, order, Point.BEGUN);
+            database.execute(
+                    "update postroom.external_call set window_until = clock_timestamp(), leased_until = clock_timestamp()"
+                            + " where business_id = '" + order + "'");
+            die(provider, order, Point.BEFORE_PARK_OVERDUE);
+            assertThat(call(order).state()).isEqualTo(CallState.CALLING);
+            die(provider, order, Point.PARKED_OVERDUE);
+            assertThat(call(order).state()).isEqualTo(CallState.NEEDS_RECONCILIATION);
+            assertThat(database.postroom().externalCalls().parkOverdue()).isZero();
+        }
+    }
+
+    /** SIGSTOP after the provider's answer, until another has ended the call: what it would have done is rolled back. */
+    @Test
+    void oneThatFreezesAndGoesOnTooLateChangesNothing() throws InterruptedException {
+        String order = order(Point.FROZEN);
+        try (FakeProvider provider = FakeProvider.start();
+                ChildJvm frozen = start(provider, order, Point.FROZEN)) {
+            frozen.awaitLine(CrashPoint.lineOf(Point.FROZEN.name()), DEADLINE);
+            finish(provider, order);
+            frozen.thaw();
+            frozen.awaitLine("StaleAttemptException", DEADLINE);
+            assertThat(count("paid", order)).isEqualTo(1);
+            assertThat(call(order).attempts()).isEqualTo(2);
         }
     }
 
@@ -65,30 +133,53 @@ class KilledExternalCallTest {
                 }
             });
             synchronized (started) {
-                child[0] = start(provider, "order-sent", "none");
+                child[0] = start(provider, "order-sent", Point.NONE);
             }
             assertThat(child[0].awaitExit(DEADLINE)).isEqualTo(CrashPoint.EXIT_CODE);
             finish(provider, "order-sent");
         }
     }
 
+    private static void die(FakeProvider provider, String order, Point point) throws InterruptedException {
+        try (ChildJvm child = start(provider, order, point)) {
+            assertThat(child.awaitExit(DEADLINE)).as(child.toString()).isEqualTo(CrashPoint.EXIT_CODE);
+            assertThat(child.lines()).contains(CrashPoint.lineOf(point.name()));
+        }
+    }
+
+    /** As somebody who comes later does: when the lease is over, which is no longer than it was given for. */
     private static void finish(FakeProvider provider, String order) throws InterruptedException {
-        database.execute("update postroom.external_call set leased_until = clock_timestamp()" + " where business_id = '"
-                + order + "' and state = 'calling'");
-        ExternalCallMain.charge(database.postroom(), provider.url(), order, null);
-        ExternalCall call = database.postroom()
-                .externalCalls()
-                .find("charge:t42:" + order + ":r1")
-                .orElseThrow();
-        assertThat(call.state()).isEqualTo(CallState.DONE);
+        assertThat(database.queryLong(
+                        "select coalesce(max((extract(epoch from leased_until - clock_timestamp()) * 1000)::bigint), 0)"
+                                + " from postroom.external_call where business_id = '" + order + "'"))
+                .isLessThanOrEqualTo(ExternalCallMain.LEASE.toMillis());
+        long deadline = System.nanoTime() + DEADLINE.toNanos();
+        while (!ExternalCallMain.charge(database.postroom(), provider.url(), order, null)
+                && call(order).state() == CallState.CALLING) {
+            assertThat(System.nanoTime() - deadline).as("still not").isNegative();
+            LockSupport.parkNanos(20_000_000);
+        }
+        assertThat(call(order).state()).isEqualTo(CallState.DONE);
         assertThat(provider.charged()).containsExactly("charge:t42:" + order + ":r1");
         assertThat(count("paid", order))
                 .as("what follows from it happened once")
                 .isEqualTo(1);
     }
 
-    private static ChildJvm start(FakeProvider provider, String order, String point) {
-        return ChildJvm.start(ExternalCallMain.class, List.of("-Xmx96m"), database.url(), provider.url(), order, point);
+    private static String order(Point point) {
+        return "order-" + point;
+    }
+
+    private static ExternalCall call(String order) {
+        return database.postroom()
+                .externalCalls()
+                .find("charge:t42:" + order + ":r1")
+                .orElseThrow();
+    }
+
+    private static ChildJvm start(FakeProvider provider, String order, Point point) {
+        return ChildJvm.start(
+                ExternalCallMain.class, List.of("-Xmx96m"), database.url(), provider.url(), order, point.name());
     }
 
     private static long count(String table, String order) {

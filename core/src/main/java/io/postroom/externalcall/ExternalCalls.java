@@ -274,7 +274,8 @@ public final class ExternalCalls {
             throw new PostroomException(
                     "externalcall.reference-invalid",
                     "could not note the reference of external call " + call.key() + ": it is " + reference.length()
-                            + " characters, it must be 1 to " + REFERENCE_LENGTH_MAX + " without control characters");
+                            + " characters, it must be 1 to " + REFERENCE_LENGTH_MAX
+                            + " without control characters; leave it out, or keep the provider's own id of the call");
         }
     }
 

@@ -53,7 +53,10 @@ final class Reconciliation {
                     "ended",
                     call,
                     "it is " + call.state().word() + " since " + call.endedAt()
-                            + ", and that is final; begin the next revision if it must be tried again");
+                            + ", and that is final; "
+                            + (call.state() == CallState.DECLINED
+                                    ? "begin the next revision if it must be tried again"
+                                    : "to take it back at the provider is an operation of its own"));
         }
         if (locked.leased()) {
             throw refused(
