@@ -86,11 +86,11 @@ class IdempotencyCommandTest {
     /** It has no row before it ends: what has it is its session. */
     @Test
     void namesTheSessionOfACommandThatHasNotEnded() {
-        Request request = new Request(new IdempotencyKey("t1", "order.create", "held"), new byte[32]);
+        Request request = new Request(new IdempotencyKey("holding", "order.create", "held"), new byte[32]);
         idempotency.once(request, tx -> {
             for (CommandRun run : List.of(
-                    run("show", "order.create", "held", "--tenant", "t1"),
-                    run("release", "order.create", "held", "--tenant", "t1", "--dry-run"))) {
+                    run("show", "order.create", "held", "--tenant", "holding"),
+                    run("release", "order.create", "held", "--tenant", "holding", "--dry-run"))) {
                 assertThat(run.exitCode()).isEqualTo(3);
                 assertThat(run.err())
                         .contains("its command of one transaction has not ended; session ")
