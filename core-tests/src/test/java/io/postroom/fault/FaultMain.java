@@ -3,6 +3,7 @@ package io.postroom.fault;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.delivery.Promotion;
+import io.postroom.inbox.Inbox;
 import io.postroom.message.Envelope;
 import io.postroom.postgres.Schema;
 import io.postroom.relay.Handler;
@@ -208,7 +209,10 @@ final class FaultMain {
         }
     }
 
-    /** A step of a relay and what happens there, written as {@code kill after accept.sql 2} or {@code freeze before send 1}. */
+    /**
+     * A step of a relay and what happens there, written as {@code kill after accept.sql 2} or {@code freeze before send 1}; {@code hold} lets the
+     * thread stand still for good.
+     */
     record Step(String text, String act, String moment, String what, int time) {
         static final String SEND = "send";
 
@@ -220,10 +224,19 @@ final class FaultMain {
         }
 
         private CrashPoint point() {
-            return act.equals("freeze") ? CrashPoint.freeze(text, time) : CrashPoint.kill(text, time);
+            return switch (act) {
+                case "freeze" -> CrashPoint.freeze(text, time);
+                case "hold" -> CrashPoint.hold(text, time);
+                default -> CrashPoint.kill(text, time);
+            };
         }
 
         void arm(CrashingDataSource database) {
+            arm(database, point());
+        }
+
+        /** The same with another thing that happens there. */
+        void arm(CrashingDataSource database, CrashPoint point) {
             if (what.isEmpty() || what.equals(SEND)) {
                 return;
             }
@@ -235,14 +248,19 @@ final class FaultMain {
                         CrashPoint.act("lose an answer", 1, Step::<RuntimeException>loseTheAnswer));
             }
             switch (moment) {
-                case "before" -> database.before(same, point());
-                case "after" -> database.after(same, point());
-                case "committed" -> database.committed(same, point());
+                case "before" -> database.before(same, point);
+                case "after" -> database.after(same, point);
+                case "committed" -> database.committed(same, point);
                 default -> throw new IllegalArgumentException("no moment: " + moment);
             }
         }
 
         private static String statement(String file) {
+            if (file.startsWith("inbox/")) {
+                return Schema.POSTROOM
+                        .sql(Inbox.class, file.substring("inbox/".length()))
+                        .text();
+            }
             Class<?> owner = Relay.class.getResource(file) == null ? Promotion.class : Relay.class;
             return Schema.POSTROOM.sql(owner, file).text();
         }

@@ -2,6 +2,9 @@ package io.postroom.fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.inbox.Acceptance;
+import io.postroom.inbox.Received;
+import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.testkit.ChildJvm;
 import io.postroom.testkit.CrashPoint;
@@ -11,32 +14,53 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Relays with a projection in processes of their own, killed with SIGKILL while traffic goes on: the sums are exact. */
 class KilledProjectionTest {
+    private static final boolean LONG = Boolean.getBoolean("postroom.long");
     private static final int KEYS = 30;
-    private static final int LANES = 4;
-    private static final int KILLS = Boolean.getBoolean("postroom.long") ? 40 : 4;
+    private static final int LANES = 6;
+    private static final int KILLS = LONG ? 40 : 2;
+    private static final int ROUNDS = LONG ? 10 : 1;
     private static final Duration LEASE = Duration.ofMillis(1_500);
 
     /** How many messages there are for each relay that dies. */
-    private static final int MESSAGES = 200;
+    private static final int MESSAGES = 120;
 
-    /** In the transaction that applies a batch, and in the one that applies a message again. */
-    private static final List<String> STEPS = List.of(
-            "kill before enter_lane.sql 2",
-            "kill after enter_lane.sql 2",
-            "kill before advance.sql 2",
-            "kill after advance.sql 2",
-            "kill committed advance.sql 2",
-            "kill after accept.sql 1",
-            "kill committed accept.sql 1");
+    /**
+     * In the transaction that applies a batch, and in the one that applies a message again. Each relay has more lanes than it has steps here:
+     * one lane stands still at each, and then it is killed.
+     */
+    private static final List<List<String>> STEPS = List.of(
+            List.of(
+                    "hold before enter_lane.sql 2",
+                    "hold after enter_lane.sql 2",
+                    "hold before advance.sql 2",
+                    "hold after advance.sql 2",
+                    "hold committed advance.sql 2"),
+            List.of("hold after accept.sql 1", "hold committed accept.sql 1"));
 
+    /** The same around what its inbox accepts. */
+    private static final List<String> STEPS_BEHIND_AN_INBOX = List.of(
+            "hold before inbox/accept.sql 2",
+            "hold after inbox/accept.sql 2",
+            "hold after advance.sql 2",
+            "hold committed inbox/accept.sql 2");
+
+    /** A relay that freezes in the middle of its transactions, later goes on with them. */
+    private static final List<String> FROZEN =
+            List.of("wait after enter_lane.sql 2", "wait before advance.sql 2", "wait after advance.sql 2");
+
+    private static final String CONSUMER = "ledger";
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @Test
@@ -51,18 +75,19 @@ class KilledProjectionTest {
                         history,
                         KEYS,
                         seed,
-                        0.01,
+                        0.03,
                         Writers.Style.PLAIN,
                         Writers.Style.EARLY_XID,
                         Writers.Style.ROLLBACK,
                         Writers.Style.BATCH)) {
             Writers.createAccounts(database.dataSource(), KEYS);
             createLedger(database);
-            relays.add(start(database, 0, ""));
-            relays.add(start(database, 1, ""));
+            relays.add(start(database));
+            relays.add(start(database));
             writers.start(4);
             for (int kill = 0; kill < KILLS; kill++) {
-                Child victim = relays.get(kill);
+                Child victim = relays.get(kill).started();
+                relays.add(start(database));
                 long before = database.queryLong("select count(*) from ledger");
                 Deadline.await(
                         "the victim has lanes and work goes on",
@@ -70,7 +95,6 @@ class KilledProjectionTest {
                         () -> lanes(database, victim) > 0
                                 && database.queryLong("select count(*) from ledger") > before + 20);
                 victim.jvm().kill();
-                relays.add(start(database, relays.size(), ""));
             }
             writers.stop();
             long committed = history.acknowledgedCount();
@@ -78,57 +102,157 @@ class KilledProjectionTest {
                     "all " + committed + " have taken effect",
                     PATIENCE,
                     () -> database.queryLong("select count(*) from ledger") >= committed);
-            for (Child relay : relays.subList(KILLS, relays.size())) {
-                relay.jvm().say("stop");
-                relay.jvm().awaitLine("stopped", PATIENCE);
-            }
+            stop(relays.subList(KILLS, relays.size()));
             assertExact(database, "seed " + seed + ", " + committed + " committed");
         } finally {
             relays.forEach(relay -> relay.jvm().close());
         }
     }
 
-    /** One after the other dies at its step; whoever comes next goes on with what that left behind. */
+    /** One after the other dies at its steps; whoever comes next goes on with what that left behind. */
     @Test
     void eachMessageTakesEffectOnceWhereverARelayDies() throws Exception {
         List<Child> relays = new ArrayList<>();
         try (TestDatabase database = TestDatabase.create()) {
             createLedger(database);
-            for (String step : STEPS) {
-                publish(database, Messages.ofManyKeys(step, MESSAGES));
-                Child relay = start(database, relays.size(), step);
-                relays.add(relay);
-                assertThat(relay.jvm().awaitExit(PATIENCE)).as(step).isEqualTo(CrashPoint.EXIT_CODE);
-                relay.jvm().awaitLine(CrashPoint.lineOf(step), PATIENCE);
+            for (int round = 0; round < ROUNDS; round++) {
+                for (List<String> steps : STEPS) {
+                    publish(database, Messages.ofManyKeys("step", MESSAGES));
+                    Child relay = start(database, "", steps);
+                    relays.add(relay);
+                    killAt(relay, steps);
+                }
             }
-            Child last = start(database, relays.size(), "");
+            Child last = start(database);
             relays.add(last);
             Deadline.await(
                     "all have taken effect",
                     PATIENCE,
-                    () -> database.queryLong("select count(*) from ledger") >= (long) MESSAGES * STEPS.size()
+                    () -> database.queryLong("select count(*) from ledger") >= (long) MESSAGES * STEPS.size() * ROUNDS
                             && database.queryLong("select count(*) from postroom.delivery") == 0);
-            last.jvm().say("stop");
-            last.jvm().awaitLine("stopped", PATIENCE);
+            stop(List.of(last));
             assertExact(database, "each step once");
         } finally {
             relays.forEach(relay -> relay.jvm().close());
         }
     }
 
-    /** It stands still in the middle of its transaction, others take its lanes, and then it goes on. */
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"freeze after enter_lane.sql 2", "freeze before advance.sql 2", "freeze after advance.sql 2"})
-    void aRelayThatFreezesWhileItAppliesMessagesDoesNotApplyThemToo(String step) throws Exception {
+    private static void killAt(Child relay, List<String> steps) throws InterruptedException {
+        for (String step : steps) {
+            relay.jvm().awaitLine(CrashPoint.lineOf(step), PATIENCE);
+        }
+        relay.jvm().kill();
+        assertThat(relay.jvm().awaitExit(PATIENCE)).isEqualTo(CrashPoint.EXIT_CODE);
+    }
+
+    private static void stop(List<Child> relays) throws InterruptedException {
+        for (Child relay : relays) {
+            relay.started().jvm().say("stop");
+        }
+        for (Child relay : relays) {
+            relay.jvm().awaitLine("stopped", PATIENCE);
+        }
+    }
+
+    /** From the journal once, and from elsewhere up to four times more, before, after or at the same time. */
+    @Test
+    void eachMessageTakesEffectOnceThoughItComesOneToFiveTimesAndRelaysAreKilled() throws Exception {
+        long seed = Long.getLong("postroom.seed", System.nanoTime());
+        Random random = new Random(seed);
+        List<Child> relays = new ArrayList<>();
+        ExecutorService broker = Executors.newFixedThreadPool(2);
+        try (TestDatabase database = TestDatabase.create()) {
+            createLedger(database);
+            int first = 0;
+            for (int round = 0; round < ROUNDS; round++) {
+                List<Message> messages = Messages.ofManyKeys("step", MESSAGES);
+                publish(database, messages);
+                Child relay = start(database, CONSUMER, STEPS_BEHIND_AN_INBOX);
+                relays.add(relay.started());
+                List<Future<Integer>> brought = List.of(
+                        bring(broker, database, messages, random.nextLong()),
+                        bring(broker, database, messages, random.nextLong()));
+                killAt(relay, STEPS_BEHIND_AN_INBOX);
+                for (Future<Integer> each : brought) {
+                    first += each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                }
+            }
+            Child last = start(database, CONSUMER, List.of());
+            relays.add(last);
+            long all = (long) MESSAGES * ROUNDS;
+            Deadline.await(
+                    "all have come from the journal, too",
+                    PATIENCE,
+                    () -> database.queryLong("select min(position) from postroom.lane") == all
+                            && database.queryLong("select count(*) from postroom.delivery") == 0);
+            stop(List.of(last));
+            assertOnce(database, "seed " + seed);
+            assertThat(first)
+                    .as("seed %d: how many came from elsewhere first", seed)
+                    .isBetween(1, (int) all - 1);
+        } finally {
+            broker.shutdownNow();
+            relays.forEach(relay -> relay.jvm().close());
+        }
+    }
+
+    /** Up to two copies of each message, in any order and some in transactions that roll back; returns how many were the first. */
+    private static Future<Integer> bring(
+            ExecutorService broker, TestDatabase database, List<Message> messages, long seed) {
+        return broker.submit(() -> {
+            Random random = new Random(seed);
+            List<Message> copies = new ArrayList<>();
+            messages.forEach(message -> copies.addAll(Collections.nCopies(random.nextInt(3), message)));
+            Collections.shuffle(copies, random);
+            int first = 0;
+            for (int next = 0; next < copies.size(); ) {
+                int end = Math.min(copies.size(), next + 1 + random.nextInt(20));
+                boolean rollsBack = random.nextInt(4) == 0;
+                int booked = book(database, copies.subList(next, end), rollsBack);
+                if (!rollsBack) {
+                    first += booked;
+                    next = end;
+                }
+            }
+            return first;
+        });
+    }
+
+    private static int book(TestDatabase database, List<Message> copies, boolean rollsBack) throws SQLException {
+        try (Connection tx = database.begin()) {
+            List<Acceptance> answers = database.postroom()
+                    .inbox()
+                    .acceptAll(tx, CONSUMER, copies.stream().map(Received::of).toList());
+            List<Envelope> first = new ArrayList<>();
+            for (int i = 0; i < copies.size(); i++) {
+                if (answers.get(i) == Acceptance.FIRST) {
+                    first.add(new Envelope(1, copies.get(i), 1));
+                }
+            }
+            ProjectionMain.write(tx, first);
+            if (rollsBack) {
+                tx.rollback();
+            } else {
+                tx.commit();
+            }
+            return first.size();
+        }
+    }
+
+    /** It stands still in the middle of its transactions, others take its lanes, and then it goes on. */
+    @Test
+    void aRelayThatFreezesWhileItAppliesMessagesDoesNotApplyThemToo() throws Exception {
         List<Child> relays = new ArrayList<>();
         try (TestDatabase database = TestDatabase.create()) {
             createLedger(database);
             publish(database, Messages.ofManyKeys("k", MESSAGES));
-            Child frozen = start(database, 0, step);
-            relays.add(frozen);
-            frozen.jvm().awaitLine(CrashPoint.lineOf(step), PATIENCE);
-            Child next = start(database, 1, "");
+            Child frozen = start(database, "", FROZEN);
+            relays.add(frozen.started());
+            for (String step : FROZEN) {
+                frozen.jvm().awaitLine(CrashPoint.lineOf(step), PATIENCE);
+            }
+            frozen.jvm().freeze();
+            Child next = start(database);
             relays.add(next);
             Deadline.await(
                     "the other has applied them",
@@ -137,14 +261,12 @@ class KilledProjectionTest {
                             && database.queryLong("select count(*) from ledger") >= MESSAGES
                             && database.queryLong("select count(*) from postroom.delivery") == 0);
             frozen.jvm().thaw();
+            frozen.jvm().say("go");
             publish(database, Messages.ofManyKeys("k", MESSAGES));
             Deadline.await(
                     "both go on", PATIENCE, () -> database.queryLong("select count(*) from ledger") >= 2 * MESSAGES);
-            for (Child relay : relays) {
-                relay.jvm().say("stop");
-                relay.jvm().awaitLine("stopped", PATIENCE);
-            }
-            assertExact(database, step);
+            stop(relays);
+            assertExact(database, "frozen");
         } finally {
             relays.forEach(relay -> relay.jvm().close());
         }
@@ -164,16 +286,20 @@ class KilledProjectionTest {
     }
 
     private static void assertExact(TestDatabase database, String run) {
+        assertOnce(database, run);
+        assertThat(database.queryLong(
+                        "select count(*) from (select position, lag(position) over (partition by key order by n)"
+                                + " as before from ledger) as entry where before >= position"))
+                .as("%s: out of order", run)
+                .isZero();
+    }
+
+    private static void assertOnce(TestDatabase database, String run) {
         assertThat(database.queryLong("select count(*) from ledger"))
                 .as("%s: none twice, none missing", run)
                 .isEqualTo(database.queryLong("select count(*) from postroom.outbox"));
         assertThat(database.queryLong("select count(*) from postroom.outbox where id not in (select id from ledger)"))
                 .as("%s: missing", run)
-                .isZero();
-        assertThat(database.queryLong(
-                        "select count(*) from (select position, lag(position) over (partition by key order by n)"
-                                + " as before from ledger) as entry where before >= position"))
-                .as("%s: out of order", run)
                 .isZero();
         assertThat(
                         database.queryLong(
@@ -186,23 +312,38 @@ class KilledProjectionTest {
                 .isZero();
     }
 
-    /** A relay in a process of its own. */
-    private record Child(ChildJvm jvm, UUID id) {}
+    /** A relay in a process of its own, which may be starting still. */
+    private record Child(ChildJvm jvm) {
+        Child started() throws InterruptedException {
+            id();
+            return this;
+        }
 
-    private static long lanes(TestDatabase database, Child relay) {
+        UUID id() throws InterruptedException {
+            String line = jvm.awaitLine(text -> text.startsWith("started "), "its start", PATIENCE);
+            return UUID.fromString(line.substring("started ".length()));
+        }
+    }
+
+    private static long lanes(TestDatabase database, Child relay) throws InterruptedException {
         return database.queryLong("select count(*) from postroom.lane where owner = '" + relay.id() + "'");
     }
 
-    private static Child start(TestDatabase database, int number, String step) throws InterruptedException {
-        ChildJvm jvm = ChildJvm.start(
-                ProjectionMain.class,
-                List.of("-Xmx96m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"),
+    private static Child start(TestDatabase database) {
+        return start(database, "", List.of());
+    }
+
+    private static Child start(TestDatabase database, String consumer, List<String> steps) {
+        List<String> arguments = new ArrayList<>(List.of(
                 database.url(),
-                "projection-" + number,
+                "projection-" + UUID.randomUUID(),
                 Integer.toString(LANES),
                 Long.toString(LEASE.toMillis()),
-                step);
-        String line = jvm.awaitLine(text -> text.startsWith("started "), "its start", PATIENCE);
-        return new Child(jvm, UUID.fromString(line.substring("started ".length())));
+                consumer));
+        arguments.addAll(steps);
+        return new Child(ChildJvm.start(
+                ProjectionMain.class,
+                List.of("-Xmx96m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"),
+                arguments.toArray(String[]::new)));
     }
 }

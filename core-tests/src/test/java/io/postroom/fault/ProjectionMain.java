@@ -3,9 +3,11 @@ package io.postroom.fault;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.message.Envelope;
+import io.postroom.relay.Projection;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
 import io.postroom.retry.RetryPolicy;
+import io.postroom.testkit.CrashPoint;
 import io.postroom.testkit.CrashingDataSource;
 import io.postroom.testkit.TestDatabase;
 import java.io.BufferedReader;
@@ -18,56 +20,118 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
 
 /**
  * A relay with a projection in a process of its own, which a test kills. The projection writes each message into the table
- * {@code ledger} and adds it to its key's balance; now and then it fails after it wrote.
+ * {@code ledger} and adds it to its key's balance; now and then it fails after it wrote, and some messages fail the first time.
  *
- * <p>Arguments: URL, relay name, lanes, lease in milliseconds, the step at which to die or an empty text. Ends cleanly when told {@code stop}, and at once when its standard
- * input ends.
+ * <p>Arguments: URL, relay name, lanes, lease in milliseconds, the consumer whose inbox the projection is behind or an empty text, and the
+ * steps at which something happens: a thread stands still for good ({@code hold}) or until the process is told {@code go} ({@code wait}).
+ * Ends cleanly when told {@code stop}, and at once when its standard input ends.
  */
 final class ProjectionMain {
     private static final int BATCH = 50;
     private static final double FAILING = 0.05;
+    /** One message of so many fails when it is alone for the first time, and takes all that go with it along before. */
+    private static final int FAILING_ONCE = 8;
 
     /** PostgreSQL ends a transaction that does nothing for half as long again: its locks are in the way of others until then. */
-    private static final Duration DEADLINE = Duration.ofSeconds(4);
+    private static final Duration DEADLINE = Duration.ofSeconds(3);
+
+    /** For one that stands still in order to be killed. */
+    private static final Duration HELD_DEADLINE = Duration.ofMinutes(2);
+
+    private static final CountDownLatch GO = new CountDownLatch(1);
+    private static final Set<UUID> FAILED = ConcurrentHashMap.newKeySet();
 
     private ProjectionMain() {}
 
     public static void main(String[] arguments) throws IOException {
         try (HikariDataSource pool = TestDatabase.pool(arguments[0], 10)) {
             CrashingDataSource database = new CrashingDataSource(pool);
-            FaultMain.Step.parse(arguments[4]).arm(database);
-            Relay relay = Postroom.on(database)
-                    .relay()
+            List<FaultMain.Step> steps =
+                    Stream.of(arguments).skip(5).map(FaultMain.Step::parse).toList();
+            steps.forEach(step -> arm(step, database));
+            boolean held = steps.stream().anyMatch(step -> step.act().equals("hold"));
+            Postroom postroom = Postroom.on(database);
+            Projection ledger = ProjectionMain::apply;
+            Relay relay = postroom.relay()
                     .name(arguments[1])
                     .lease(Duration.ofMillis(Long.parseLong(arguments[3])))
                     .batch(BATCH, 1_048_576)
                     .project(
                             Subscription.named("ledger")
                                     .lanes(Integer.parseInt(arguments[2]))
-                                    .deadline(DEADLINE)
+                                    .deadline(held ? HELD_DEADLINE : DEADLINE)
                                     .retry(RetryPolicy.builder()
                                             .linear(Duration.ofMillis(10))
                                             .attemptsMax(100)
                                             .build())
                                     .build(),
-                            ProjectionMain::apply)
+                            arguments[4].isEmpty() ? ledger : ledger.behind(postroom.inbox(), arguments[4]))
                     .build();
             relay.start();
             System.out.println("started " + relay.id());
-            if (new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8)).readLine() == null) {
-                Runtime.getRuntime().halt(1);
-            }
+            awaitStop();
             relay.close();
             System.out.println("stopped");
+        }
+    }
+
+    private static void arm(FaultMain.Step step, CrashingDataSource database) {
+        if (step.act().equals("wait")) {
+            step.arm(database, CrashPoint.act(step.text(), step.time(), () -> {
+                System.out.println(CrashPoint.lineOf(step.text()));
+                awaitGo();
+            }));
+        } else {
+            step.arm(database);
+        }
+    }
+
+    /** Deaf to interrupts, as a process is that was frozen. */
+    private static void awaitGo() {
+        while (true) {
+            try {
+                GO.await();
+                return;
+            } catch (InterruptedException e) {
+                // Not yet.
+            }
+        }
+    }
+
+    private static void awaitStop() throws IOException {
+        BufferedReader told = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String word = told.readLine(); !"stop".equals(word); word = told.readLine()) {
+            if (word == null) {
+                Runtime.getRuntime().halt(1);
+            }
+            GO.countDown();
         }
     }
 
     private static final ThreadLocal<Random> RANDOM = ThreadLocal.withInitial(Random::new);
 
     static void apply(Connection tx, List<Envelope> batch) throws SQLException {
+        write(tx, batch);
+        if (RANDOM.get().nextDouble() < FAILING) {
+            throw new IllegalStateException("now and then it fails");
+        }
+        for (Envelope envelope : batch) {
+            UUID id = envelope.message().id();
+            if (Math.floorMod(id.hashCode(), FAILING_ONCE) == 0 && (batch.size() > 1 || FAILED.add(id))) {
+                throw new IllegalStateException("not the first time");
+            }
+        }
+    }
+
+    static void write(Connection tx, List<Envelope> batch) throws SQLException {
         try (PreparedStatement entry =
                         tx.prepareStatement("insert into ledger (id, key, version, position) values (?, ?, ?, ?)");
                 PreparedStatement balance = tx.prepareStatement("insert into balance (key, messages) values (?, 1)"
@@ -83,9 +147,6 @@ final class ProjectionMain {
             }
             entry.executeBatch();
             balance.executeBatch();
-        }
-        if (RANDOM.get().nextDouble() < FAILING) {
-            throw new IllegalStateException("now and then it fails");
         }
     }
 }

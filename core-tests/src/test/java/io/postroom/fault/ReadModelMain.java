@@ -59,6 +59,8 @@ final class ReadModelMain {
                         create table entry (n bigint generated always as identity, id uuid primary key, key text, version bigint,
                                             position bigint);
                         create table balance (key text primary key, messages bigint, last_version bigint, changes bigint default 0);
+                        create view whole as select (select coalesce(sum(messages), 0) from balance) as messages,
+                                                    (select count(*) from entry) as entries;
                         """)
                 .projection(ReadModelMain::apply)
                 .freshness(Freshness.SECONDS)

@@ -1,11 +1,11 @@
 package io.postroom.idempotency;
 
-import io.postroom.Postroom;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -14,38 +14,35 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import javax.sql.DataSource;
 
 /** Many clients of one node that ask for the same at the same time. */
 final class Crowd {
-    private final DataSource database;
-    private final Work work;
+    private final NodeMain.Client client;
     private final int threads;
 
-    Crowd(DataSource database, Work work, int threads) {
-        this.database = database;
-        this.work = work;
+    Crowd(NodeMain.Client client, int threads) {
+        this.client = client;
         this.threads = threads;
     }
 
     /**
-     * Asks for all keys of a round. Prints {@code asking POINT} when the first client has begun, a line for each key with all the answers that
-     * anybody got, what went wrong, how long the longest request took, and {@code done POINT}.
+     * Asks for all keys of some points, each client in another order. Prints {@code asking ROUND} when the first client has begun, a line for
+     * each key with all the answers that anybody got, what went wrong, how long the longest request took, and {@code done ROUND}.
      */
-    void run(NodeMain.Point point, int keys) throws InterruptedException {
-        if (point.kind == NodeMain.Kind.COMPLETED && threads == 1) {
-            complete(point);
-            return;
-        }
-        Map<Integer, Set<String>> answers = new ConcurrentHashMap<>();
+    void run(String round, int keys, List<NodeMain.Point> points) throws InterruptedException {
+        Map<String, Set<String>> answers = new ConcurrentHashMap<>();
         List<Throwable> problems = new CopyOnWriteArrayList<>();
         AtomicLong longest = new AtomicLong();
         ExecutorService pool = Executors.newFixedThreadPool(threads);
-        System.out.println("asking " + point);
+        System.out.println("asking " + round);
         for (int thread = 0; thread < threads; thread++) {
+            List<NodeMain.Point> turned = new ArrayList<>(points);
+            Collections.rotate(turned, thread);
             pool.submit(() -> {
                 try {
-                    ask(point, keys, answers, longest);
+                    for (NodeMain.Point point : turned) {
+                        ask(point, keys, answers, longest);
+                    }
                 } catch (Exception | AssertionError e) {
                     problems.add(e);
                 }
@@ -56,30 +53,21 @@ final class Crowd {
             throw new IllegalStateException("the crowd is not done");
         }
         problems.forEach(problem -> System.out.println("problem " + problem));
-        new TreeMap<>(answers)
-                .forEach((key, texts) -> System.out.println(
-                        "answers " + point + " " + key + " " + String.join(",", new TreeSet<>(texts))));
-        System.out.println("longest " + point + " " + TimeUnit.NANOSECONDS.toMillis(longest.get()));
-        System.out.println("done " + point);
+        answers.forEach(
+                (key, texts) -> System.out.println("answers " + key + " " + String.join(",", new TreeSet<>(texts))));
+        System.out.println("longest " + round + " " + TimeUnit.NANOSECONDS.toMillis(longest.get()));
+        System.out.println("done " + round);
     }
 
-    private void ask(NodeMain.Point point, int keys, Map<Integer, Set<String>> answers, AtomicLong longest)
+    private void ask(NodeMain.Point point, int keys, Map<String, Set<String>> answers, AtomicLong longest)
             throws SQLException {
         for (int key = 0; key < keys; key++) {
             long began = System.nanoTime();
-            Outcome outcome = point.ask(database, point.request(key), work);
+            Outcome outcome = client.ask(point, key);
             longest.accumulateAndGet(System.nanoTime() - began, Math::max);
             String text = outcome.answer().map(Answer::text).orElse(outcome.toString());
-            answers.computeIfAbsent(key, any -> new ConcurrentSkipListSet<>()).add(text);
-        }
-    }
-
-    /** A completer instead of clients; it stands still before it is done. */
-    private void complete(NodeMain.Point point) {
-        try (Completer completer = Postroom.on(database)
-                .idempotency()
-                .completer(point.scope(), NodeMain.POLICY, work.procedure(point.kind))) {
-            completer.runOnce();
+            answers.computeIfAbsent(point.key(key), any -> new ConcurrentSkipListSet<>())
+                    .add(text);
         }
     }
 }

@@ -12,14 +12,16 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A node of the shop in a process of its own, which does what it is told on standard input. {@code NodeMain crowd URL THREADS} asks for
- * the keys of a round, {@code POINT KEYS}, with many threads at once, and says what all of them were answered. {@code NodeMain victim URL
- * THREADS POINT KEYS TIME} does the same once it is told {@code go}, and stands still the chosen time that it comes to the point.
+ * the keys of some points, {@code ROUND KEYS POINT…}, with many threads at once, and says what all of them were answered. {@code NodeMain
+ * victim URL KEYS POINT:TIME…} has one client for each point once it is told {@code go}, which stands still the chosen time that it comes
+ * there, while its leases are renewed.
  */
 final class NodeMain {
     static final Duration LEASE = Duration.ofSeconds(1);
@@ -29,30 +31,76 @@ final class NodeMain {
     private NodeMain() {}
 
     public static void main(String[] arguments) throws Exception {
-        try (HikariDataSource pool = TestDatabase.pool(arguments[1], POOL);
+        boolean victim = arguments[0].equals("victim");
+        try (HikariDataSource pool = TestDatabase.pool(arguments[1], victim ? POOL + arguments.length : POOL);
                 BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
-            int threads = Integer.parseInt(arguments[2]);
             // It is ready when it has spoken to the database.
             pool.getConnection().close();
             System.out.println("ready");
-            if (arguments[0].equals("victim")) {
-                Point point = Point.valueOf(arguments[3]);
-                CrashPoint crash = CrashPoint.freeze(point.name(), Integer.parseInt(arguments[5]));
-                Work work = new Work(pool, point.file == null ? crash : null, true);
+            if (victim) {
                 orders.readLine();
-                new Crowd(point.on(new CrashingDataSource(pool), crash), work, threads)
-                        .run(point, Integer.parseInt(arguments[4]));
+                for (String point : List.of(arguments).subList(3, arguments.length)) {
+                    new Thread(() -> die(pool, point.split(":"), Integer.parseInt(arguments[2]))).start();
+                }
+                orders.readLine();
             } else {
-                survive(new Crowd(pool, new Work(pool, null, false), threads), orders);
+                survive(
+                        new Crowd(Client.of(pool, new Work(pool, null, false)), Integer.parseInt(arguments[2])),
+                        orders);
             }
+        }
+    }
+
+    private static void die(DataSource pool, String[] words, int keys) {
+        Point point = Point.valueOf(words[0]);
+        CrashPoint crash = CrashPoint.hold(point.name(), Integer.parseInt(words[1]));
+        Work work = new Work(pool, point.file == null ? crash : null, true);
+        Client client = Client.of(point.on(new CrashingDataSource(pool), crash), work);
+        try {
+            if (point.kind == Kind.COMPLETED) {
+                client.complete(point);
+            }
+            for (int key = 0; key < keys; key++) {
+                client.ask(point, key);
+            }
+            System.out.println("not reached: " + point);
+        } catch (SQLException | RuntimeException e) {
+            System.out.println("not reached: " + point + ": " + e);
         }
     }
 
     /** Until its parent closes its standard input, or kills it. */
     private static void survive(Crowd crowd, BufferedReader orders) throws IOException, InterruptedException {
         for (String order = orders.readLine(); order != null; order = orders.readLine()) {
-            String[] words = order.split(" ");
-            crowd.run(Point.valueOf(words[0]), Integer.parseInt(words[1]));
+            List<String> words = List.of(order.split(" "));
+            crowd.run(
+                    words.get(0),
+                    Integer.parseInt(words.get(1)),
+                    words.subList(2, words.size()).stream().map(Point::valueOf).toList());
+        }
+    }
+
+    /** Somebody who asks a node. */
+    record Client(DataSource database, Idempotency idempotency, Work work) {
+        static Client of(DataSource database, Work work) {
+            return new Client(database, Postroom.on(database).idempotency(), work);
+        }
+
+        Outcome ask(Point point, int key) throws SQLException {
+            Request request = point.request(key);
+            return switch (point.kind) {
+                case ONCE, EXPIRED -> idempotency.once(request, POLICY, work.command(point.key(key), 201));
+                case REFUSED -> idempotency.once(request, POLICY, work.command(point.key(key), 409));
+                case JOINED -> work.joined(database, idempotency, request);
+                default -> idempotency.steps(request, POLICY, work.procedure(point.kind));
+            };
+        }
+
+        /** A completer instead of a client. */
+        private void complete(Point point) {
+            try (Completer completer = idempotency.completer(point.scope(), POLICY, work.procedure(point.kind))) {
+                completer.runOnce();
+            }
         }
     }
 
@@ -126,18 +174,6 @@ final class NodeMain {
                 case BEFORE -> database.before(which, crash);
                 case AFTER -> database.after(which, crash);
                 default -> database.committed(which, crash);
-            };
-        }
-
-        Outcome ask(DataSource database, Request request, Work work) throws SQLException {
-            Idempotency idempotency = Postroom.on(database).idempotency();
-            return switch (kind) {
-                case ONCE, EXPIRED ->
-                    idempotency.once(request, POLICY, work.command(request.key().key(), 201));
-                case REFUSED ->
-                    idempotency.once(request, POLICY, work.command(request.key().key(), 409));
-                case JOINED -> work.joined(database, request);
-                default -> idempotency.steps(request, POLICY, work.procedure(kind));
             };
         }
     }

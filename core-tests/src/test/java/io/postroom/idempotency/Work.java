@@ -1,6 +1,5 @@
 package io.postroom.idempotency;
 
-import io.postroom.Postroom;
 import io.postroom.testkit.CrashPoint;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -34,8 +33,7 @@ final class Work {
     }
 
     /** In a transaction of the client's own, which asks again as long as another is at it. */
-    Outcome joined(DataSource database, Request request) throws SQLException {
-        Idempotency idempotency = Postroom.on(database).idempotency();
+    Outcome joined(DataSource database, Idempotency idempotency, Request request) throws SQLException {
         long deadline = System.nanoTime() + NodeMain.POLICY.patience().toNanos();
         while (true) {
             try (Connection tx = database.getConnection()) {

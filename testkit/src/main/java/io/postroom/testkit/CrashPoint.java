@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * never goes on; others may, for the few milliseconds that the signal takes. For a {@link ChildJvm}, never for the process that runs
  * the tests. Needs a {@code kill} command. Safe for use by many threads.
  *
+ * <p>Processes are slow to start. {@link #hold} lets one process come to many points, on a thread each, before it is killed from outside at
+ * all of them at once.
+ *
  * <p>{@link #act} is for the process that runs the tests: something else breaks there, such as the way to the database.
  */
 public final class CrashPoint {
@@ -23,6 +26,7 @@ public final class CrashPoint {
     public static final int EXIT_CODE = 137;
 
     private static final String REACHED = "crash point reached: ";
+    private static final String HOLD = "HOLD";
 
     private final String name;
     private final String signal;
@@ -56,6 +60,14 @@ public final class CrashPoint {
         return new CrashPoint(name, "STOP", time, null);
     }
 
+    /**
+     * Makes the thread that reaches it the n-th time stand still for good, with its connections open, while the process goes on. Says so
+     * like the others.
+     */
+    public static CrashPoint hold(String name, int time) {
+        return new CrashPoint(name, HOLD, time, null);
+    }
+
     /** Does something the n-th time, on the thread that reaches the point, which then goes on. */
     public static CrashPoint act(String name, int time, Runnable act) {
         return new CrashPoint(name, "ACT", time, Objects.requireNonNull(act, "act"));
@@ -72,8 +84,10 @@ public final class CrashPoint {
         }
         System.err.println(REACHED + name);
         System.err.flush();
-        signalOneself();
-        if (signal.equals("KILL")) {
+        if (!signal.equals(HOLD)) {
+            signalOneself();
+        }
+        if (!signal.equals("STOP")) {
             awaitTheEnd();
         }
     }

@@ -110,6 +110,28 @@ class CrashPointTest {
         }
     }
 
+    /** In this process, as the thread does not go on for whoever interrupts it; it dies with the JVM. */
+    @Test
+    void aThreadStandsStillForGoodWhileOthersGoOn() throws Exception {
+        CrashPoint point = CrashPoint.hold("held", 2);
+        point.reach();
+        AtomicInteger gone = new AtomicInteger();
+        Thread held = new Thread(() -> {
+            point.reach();
+            gone.incrementAndGet();
+        });
+        held.setDaemon(true);
+        held.start();
+        while (point.times() < 2 || held.getState() != Thread.State.WAITING) {
+            LockSupport.parkNanos(1_000_000);
+        }
+        held.interrupt();
+        point.reach();
+        held.join(100);
+        assertThat(held.isAlive()).isTrue();
+        assertThat(gone).hasValue(0);
+    }
+
     @Test
     void aPointIsReachedOnlyByWhatFitsAndOnlyIfItIsCommitted() throws SQLException {
         CrashPoint before = never();
