@@ -48,6 +48,7 @@ import org.junit.jupiter.api.Test;
 /** A projection behind real topics: its sums are exact, whatever comes twice, dies or is taken away. */
 class KafkaSourceTest {
     static final Duration PATIENCE = Duration.ofSeconds(90);
+    static final int KILLS = Boolean.getBoolean("postroom.long") ? 5 : 1;
     static final AtomicInteger TESTS = new AtomicInteger();
 
     static KafkaBroker broker;
@@ -97,7 +98,7 @@ class KafkaSourceTest {
                         .linear(Duration.ofMillis(20))
                         .cap(Duration.ofMillis(20))
                         .build())
-                .property("session.timeout.ms", "6000")
+                .property("session.timeout.ms", "3000")
                 .property("heartbeat.interval.ms", "500")
                 .property("max.poll.records", "100");
     }
@@ -202,7 +203,7 @@ class KafkaSourceTest {
     void aProcessThatIsKilledLeavesTheRestToOthers() throws Exception {
         try (Feed feed = feed()) {
             note(feed.send(1_500, 40));
-            for (int kills = 0; kills < 2; kills++) {
+            for (int kills = 0; kills < KILLS; kills++) {
                 Connection lock = lock();
                 try (ChildJvm child = child(150)) {
                     child.awaitLine("standing", PATIENCE);

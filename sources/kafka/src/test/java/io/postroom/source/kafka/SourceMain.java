@@ -38,7 +38,7 @@ final class SourceMain {
                     .consumer("books")
                     .node("child")
                     .batchMax(15)
-                    .property("session.timeout.ms", "6000")
+                    .property("session.timeout.ms", "3000")
                     .property("heartbeat.interval.ms", "500")
                     .property("max.poll.records", "60")
                     .build(standing)) {

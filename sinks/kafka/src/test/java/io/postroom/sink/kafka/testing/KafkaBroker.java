@@ -206,6 +206,7 @@ public final class KafkaBroker implements AutoCloseable {
         config.put("transaction.state.log.replication.factor", "1");
         config.put("transaction.state.log.min.isr", "1");
         config.put("group.initial.rebalance.delay.ms", "0");
+        config.put("group.min.session.timeout.ms", "1000");
         // One test at a time does not need the threads and buffers of a production broker.
         config.put("num.network.threads", "1");
         config.put("num.io.threads", "2");
