@@ -41,6 +41,8 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,16 +81,7 @@ final class FaultMain {
             CrashingDataSource database = new CrashingDataSource(pool);
             Step step = Step.parse(settings.step());
             step.arm(database);
-            Relay.Builder builder = Postroom.on(database)
-                    .relay()
-                    .name(settings.name())
-                    .lease(settings.lease())
-                    .settleInterval(settings.settleInterval())
-                    .probe(Duration.ofMillis(10), Duration.ofMillis(100));
-            for (String name : settings.subscriptions()) {
-                builder.deliver(subscription(name), step.arm(sink(file(name), threads)));
-            }
-            Relay relay = builder.build();
+            Relay relay = relay(database, step::arm, threads);
             // The first use of a pool takes longest: whoever waits for this process has it behind them.
             pool.getConnection().close();
             System.out.println("ready");
@@ -101,6 +94,25 @@ final class FaultMain {
         }
         // Threads that hang in a handler are nobody's to wait for.
         Runtime.getRuntime().halt(0);
+    }
+
+    /** The same relay in this process, without a step to die at. */
+    static Relay relay(FaultSettings settings, DataSource database) throws IOException {
+        return new FaultMain(settings).relay(database, sink -> sink, null);
+    }
+
+    private Relay relay(DataSource database, UnaryOperator<Sink> armed, @Nullable ExecutorService threads)
+            throws IOException {
+        Relay.Builder builder = Postroom.on(database)
+                .relay()
+                .name(settings.name())
+                .lease(settings.lease())
+                .settleInterval(settings.settleInterval())
+                .probe(Duration.ofMillis(10), Duration.ofMillis(100));
+        for (String name : settings.subscriptions()) {
+            builder.deliver(subscription(name), armed.apply(sink(file(name), threads)));
+        }
+        return builder.build();
     }
 
     /** Open until the process ends. */

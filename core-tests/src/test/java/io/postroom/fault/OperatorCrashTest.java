@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.deadletter.Redrives;
+import io.postroom.relay.Relay;
 import io.postroom.subscription.Act;
 import io.postroom.subscription.Point;
 import io.postroom.subscription.ReplayRequest;
@@ -100,14 +101,14 @@ class OperatorCrashTest {
 
     /** A relay that does all there is to do, and stops. */
     private void live() throws Exception {
-        FaultProcess relay = start("");
-        relay.go().running();
-        Deadline.await(
-                () -> "all is done: " + relay.child(),
-                FaultProcess.PATIENCE,
-                () -> count("lane where replay_to is null and position = " + traffic.count()) == LANES
-                        && count("delivery") == 0);
-        relay.stop();
+        try (Relay relay = FaultMain.relay(settings(""), database.dataSource())) {
+            relay.start();
+            Deadline.await(
+                    "all is done",
+                    FaultProcess.PATIENCE,
+                    () -> count("lane where replay_to is null and position = " + traffic.count()) == LANES
+                            && count("delivery") == 0);
+        }
     }
 
     private void die(String step) throws Exception {
@@ -122,14 +123,18 @@ class OperatorCrashTest {
     }
 
     private FaultProcess start(String step) {
-        FaultProcess process = FaultProcess.start(FaultSettings.on(database, directory)
-                .with("name", "relay-" + processes.size())
+        FaultProcess process = FaultProcess.start(settings(step));
+        processes.add(process);
+        return process;
+    }
+
+    private FaultSettings settings(String step) {
+        return FaultSettings.on(database, directory)
+                .with("name", step.isEmpty() ? "survivor" : "relay-" + processes.size())
                 .with("subscriptions", FaultMain.GOES_ON)
                 .with("lanes", LANES)
                 .with("retry", "linear step=10ms cap=10ms jitter=0 attempts=3")
-                .with("step", step));
-        processes.add(process);
-        return process;
+                .with("step", step);
     }
 
     private void publish(Kind... kinds) throws SQLException {
