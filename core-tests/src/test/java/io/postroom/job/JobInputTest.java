@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -86,6 +87,20 @@ class JobInputTest {
         bad.add(of("empty tenant", "job.tenant-id-invalid", "1 to 200", b -> b.tenantId("")));
         bad.add(of("long tenant", "job.tenant-id-invalid", "1 to 200", b -> b.tenantId(TOO_LONG)));
         bad.add(of("tenant with a line break", "job.tenant-id-invalid", "control", b -> b.tenantId("a\nb")));
+        for (String key : List.of("", TOO_LONG, "a\nb")) {
+            bad.add(of("unique key '" + key + "'", "job.unique-key-invalid", "1 to 200", b -> b.unique(key)));
+            bad.add(of("limit key '" + key + "'", "job.limit-key-invalid", "1 to 200", b -> b.limit("l", key)));
+        }
+        bad.add(of("limit name", "job.limit-name-invalid", "99 letters", b -> b.limit("L", "k")));
+        bad.add(of("no such limit", "job.limit-unknown", "declare it", b -> b.limit("nowhere", "k")));
+        bad.add(of("no such batch", "job.batch-unknown", "there is no batch 9", b -> b.batch(9)));
+        bad.add(of("no such need", "job.need-unknown", "after job 99", b -> b.after(99_999)));
+        bad.add(of("needs", "job.needs-too-many", "the most is 100", b -> b.after(new long[101])));
+        bad.add(of(
+                "endless unique",
+                "job.unique-within-invalid",
+                "6 days",
+                b -> b.unique(Unique.of("k").within(Duration.ofDays(7)))));
         for (String retry : List.of(
                 "",
                 "sometimes",
@@ -256,7 +271,9 @@ class JobInputTest {
         try (Connection connection = shop.database.dataSource().getConnection();
                 PreparedStatement call = connection.prepareStatement(
                         "select postroom.enqueue(kind => ?, payload => ?::json, queue => ?, priority => ?, run_at => ?::timestamptz,"
-                                + " run_after => ?::interval, tenant_id => ?, headers => ?::json, retry => ?, deadline => ?::interval)")) {
+                                + " run_after => ?::interval, tenant_id => ?, headers => ?::json, retry => ?, deadline => ?::interval,"
+                                + " unique_key => ?, unique_within => ?::interval, limit_name => ?, limit_key => ?, batch => ?::bigint,"
+                                + " after_jobs => ?::bigint[])")) {
             call.setString(1, job.kind());
             call.setString(2, job.payload());
             call.setString(3, job.queue());
@@ -268,6 +285,23 @@ class JobInputTest {
             call.setString(8, job.headers().isEmpty() ? null : headers(job.headers()));
             call.setString(9, job.retry());
             call.setString(10, job.deadline() == null ? null : job.deadline().toMillis() + " ms");
+            Unique unique = job.unique();
+            call.setString(11, unique == null ? null : unique.key());
+            call.setString(
+                    12,
+                    unique == null || unique.within() == null
+                            ? null
+                            : unique.within().toMillis() + " ms");
+            call.setString(13, job.limit() == null ? null : job.limit().name());
+            call.setString(14, job.limit() == null ? null : job.limit().key());
+            call.setString(15, job.batch() == null ? null : job.batch().toString());
+            call.setString(
+                    16,
+                    job.needs().isEmpty()
+                            ? null
+                            : job.needs().stream()
+                                    .map(need -> "" + need.id())
+                                    .collect(Collectors.joining(",", "{", "}")));
             try (var row = call.executeQuery()) {
                 row.next();
                 return row.getLong(1);

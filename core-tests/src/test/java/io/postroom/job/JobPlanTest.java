@@ -82,7 +82,7 @@ class JobPlanTest {
                         Stream.concat(CLAIM_VALUES.stream(), Stream.of("array[100, 105]", "array[1000, 0]::bigint[]"))
                                 .toList(),
                         100),
-                Arguments.of(ClaimTable.class, "promote.sql", "limit int", List.of("1000"), 80),
+                Arguments.of(GateTable.class, "promote.sql", "limit int", List.of("1000"), 80),
                 Arguments.of(
                         ClaimTable.class,
                         "take_back.sql",

@@ -25,7 +25,7 @@ final class Workshop implements AutoCloseable {
     /** Leaves nothing of what was before. */
     void clear() {
         database.execute(
-                "truncate postroom.job, postroom.job_done, postroom.job_attempt, postroom.job_queue, postroom.worker,"
+                "truncate postroom.job, postroom.job_done, postroom.job_attempt, postroom.job_queue, postroom.job_limit, postroom.job_rate, postroom.job_batch, postroom.job_need, postroom.worker,"
                         + " postroom.dead_letter, postroom.redrive, postroom.audit cascade");
     }
 

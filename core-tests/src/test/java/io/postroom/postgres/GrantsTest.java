@@ -53,8 +53,12 @@ class GrantsTest {
             inbox_consumer     -      siu    s      s      siu
             job                si     siud   s      siud   -
             job_attempt        -      si     s      si     -
+            job_batch          si     s      s      s      -
             job_done           -      si     s      si     -
+            job_limit          siu    s      s      siu    -
+            job_need           -      sd     s      s      -
             job_queue          -      s      s      siu    -
+            job_rate           -      siud   s      s      -
             journal            -      s      s      s      -
             lane               -      siud   s      siud   -
             lease              siu    siu    s      s      siu
@@ -83,6 +87,7 @@ class GrantsTest {
             declare_inbox      -      x      -      -      x
             drop_schema        -      -      -      x      -
             enqueue            x      -      -      -      -
+            enqueue_bound      x      x      -      x      -
             forget_inbox_day   -      x      -      -      -
             forget_job_day     -      x      -      -      -
             freshness          x      x      x      x      x
@@ -375,6 +380,7 @@ class GrantsTest {
                                 "select proname from pg_proc where pronamespace = 'postroom'::regnamespace and prosecdef order by 1"))
                 .containsExactly(
                         "accept",
+                        "enqueue_bound",
                         "forget_inbox_day",
                         "forget_job_day",
                         "freshness",

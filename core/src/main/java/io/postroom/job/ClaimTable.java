@@ -24,7 +24,6 @@ final class ClaimTable {
 
     private final Sql claim;
     private final Sql claimOnward;
-    private final Sql promote;
     private final Sql takeBack;
     private final UUID worker;
     private final String[] kinds;
@@ -34,7 +33,6 @@ final class ClaimTable {
     ClaimTable(Schema schema, UUID worker, Collection<Kind> handled) {
         claim = schema.sql(ClaimTable.class, "claim.sql");
         claimOnward = schema.sql(ClaimTable.class, "claim_onward.sql");
-        promote = schema.sql(ClaimTable.class, "promote.sql");
         takeBack = schema.sql(ClaimTable.class, "take_back.sql");
         this.worker = worker;
         kinds = handled.stream().map(Kind::name).toArray(String[]::new);
@@ -54,10 +52,6 @@ final class ClaimTable {
                 .set("priorities", turns.keySet().toArray(Integer[]::new))
                 .set("turns", turns.values().stream().mapToLong(Long::longValue).toArray());
         return claimed(call, queue, limit);
-    }
-
-    int promote(Connection tx, int limit) {
-        return promote.on(tx).set("limit", limit).update();
     }
 
     /** Puts back what this worker has claimed without knowing. */
@@ -104,6 +98,7 @@ final class ClaimTable {
                 row.getString(9),
                 attemptsMaxOrNull,
                 deadlineOrNull,
+                row.getBoolean(14),
                 System.nanoTime());
     }
 }

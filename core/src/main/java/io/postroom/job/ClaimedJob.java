@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param attempt the number of this attempt; it is counted already
  * @param exact whether the attempt must be noted before it begins
+ * @param limited whether another may have its turn when this one ends
  * @param claimedNanos when the claim was answered, by the worker's own clock of nanoseconds
  */
 record ClaimedJob(
@@ -25,6 +26,7 @@ record ClaimedJob(
         @Nullable String retry,
         @Nullable Integer attemptsMax,
         @Nullable Duration deadline,
+        boolean limited,
         long claimedNanos) {
     private static final int LIGHT_SIZE = 500;
 
@@ -52,6 +54,7 @@ record ClaimedJob(
                         retry,
                         attemptsMax,
                         deadline,
+                        limited,
                         claimedNanos);
     }
 

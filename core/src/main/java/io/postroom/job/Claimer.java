@@ -24,9 +24,6 @@ final class Claimer {
     /** How many jobs one statement claims. */
     private static final int CLAIM_MAX = 1_000;
 
-    /** How many jobs whose time has come are let go with one statement. */
-    private static final int PROMOTE_MAX = 1_000;
-
     /** So long after a claim whose answer was lost, it may still be done behind our back. */
     private static final long UNSURE_NANOS = Duration.ofMinutes(10).toNanos();
 
@@ -35,12 +32,12 @@ final class Claimer {
 
     private final Line line;
     private final ClaimTable table;
+    private final Gate gate;
     private final Map<Crew, Front> crews = new LinkedHashMap<>();
     private final Held held;
     private final WorkerSettings settings;
     private final BooleanSupplier trusted;
     private final Telemetry telemetry;
-    private final Pace promotions = new Pace(Duration.ofMillis(20), Duration.ofSeconds(1));
     private final Pace takingBack = new Pace(Duration.ofSeconds(1), Duration.ofMinutes(1));
     private final Signal signal = new Signal();
     private volatile boolean stopped;
@@ -53,12 +50,14 @@ final class Claimer {
     Claimer(
             Database database,
             ClaimTable table,
+            Gate gate,
             Held held,
             WorkerSettings settings,
             BooleanSupplier trusted,
             Telemetry telemetry) {
         this.line = new Line(database, ANSWER_WITHIN);
         this.table = table;
+        this.gate = gate;
         this.held = held;
         this.settings = settings;
         this.trusted = trusted;
@@ -87,6 +86,12 @@ final class Claimer {
             expected = true;
             signal.raise();
         }
+    }
+
+    /** A job with a limit has ended: let others of its key through at once. */
+    void seatFree() {
+        gate.ask();
+        signal.raise();
     }
 
     /** A crew has room: claim at once if there was more than it could take. */
@@ -139,11 +144,11 @@ final class Claimer {
     private Found round() {
         Connection tx = line.connection();
         takeBack(tx);
-        boolean promoted = promote(tx);
+        boolean opened = gate.open(tx);
         if (!trusted.getAsBoolean()) {
             return Found.NOTHING;
         }
-        Found found = promoted ? Found.SOME : Found.NOTHING;
+        Found found = opened ? Found.SOME : Found.NOTHING;
         boolean full = false;
         for (Map.Entry<Crew, Front> entry : crews.entrySet()) {
             Crew crew = entry.getKey();
@@ -174,18 +179,6 @@ final class Claimer {
                 LOG.info("worker {} put back {} jobs whose claim was never answered", settings.name(), jobs);
             }
         }
-    }
-
-    private boolean promote(Connection tx) {
-        long began = System.nanoTime();
-        if (!promotions.isDue(began)) {
-            return false;
-        }
-        int promoted = table.promote(tx, PROMOTE_MAX);
-        if (promoted < PROMOTE_MAX) {
-            promotions.done(began, System.nanoTime());
-        }
-        return promoted > 0;
     }
 
     private void failed(Throwable e) {

@@ -41,6 +41,7 @@ final class Completer {
     private final Settler settler;
     private final WorkerTable workers;
     private final Held held;
+    private final Runnable seatFree;
     private final Telemetry telemetry;
     private final String name;
     private final BlockingQueue<Ended> pending = new LinkedBlockingQueue<>(PENDING_MAX);
@@ -53,12 +54,14 @@ final class Completer {
     private volatile long stopUntilNanos;
     private @Nullable Thread thread;
 
-    Completer(Database database, Settler settler, Held held, Telemetry telemetry, String name) {
+    /** {@code seatFree} is run when a job with a limit has ended. */
+    Completer(Database database, Settler settler, Held held, Runnable seatFree, Telemetry telemetry, String name) {
         this.database = database;
         this.line = new Line(database, ANSWER_WITHIN);
         this.settler = settler;
         this.workers = new WorkerTable(database.schema());
         this.held = held;
+        this.seatFree = seatFree;
         this.telemetry = telemetry;
         this.name = name;
     }
@@ -233,12 +236,17 @@ final class Completer {
 
     private void conclude(List<Ended> batch, Set<Long> mine, boolean again) {
         List<Ended> others = new ArrayList<>();
+        boolean limited = false;
         for (Ended each : batch) {
             if (mine.contains(each.job().id())) {
+                limited |= each.job().limited();
                 report(each);
             } else {
                 others.add(each);
             }
+        }
+        if (limited) {
+            seatFree.run();
         }
         if (others.isEmpty()) {
             return;

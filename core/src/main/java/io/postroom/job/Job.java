@@ -3,7 +3,9 @@ package io.postroom.job;
 import io.postroom.message.Codec;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,10 @@ import org.jspecify.annotations.Nullable;
  * @param runAfter not before so long after it was enqueued, by the database's clock
  * @param retry a retry policy of its own, as {@link io.postroom.retry.RetryPolicy#parse} reads it; null: that of its kind
  * @param deadline for one attempt; null: that of its kind
+ * @param unique no other like it meanwhile; null: any number
+ * @param limit what it is counted for; null: nothing
+ * @param batch the batch it belongs to; see {@link Jobs#batch}
+ * @param needs what must have ended before
  */
 public record Job(
         String kind,
@@ -31,7 +37,11 @@ public record Job(
         @Nullable Instant runAt,
         @Nullable Duration runAfter,
         @Nullable String retry,
-        @Nullable Duration deadline) {
+        @Nullable Duration deadline,
+        @Nullable Unique unique,
+        @Nullable LimitKey limit,
+        @Nullable Long batch,
+        List<Need> needs) {
     /** The queue of jobs that name none. */
     public static final String DEFAULT_QUEUE = "default";
 
@@ -43,6 +53,7 @@ public record Job(
         Objects.requireNonNull(queue, "queue");
         Objects.requireNonNull(payload, "payload");
         headers = Map.copyOf(headers);
+        needs = List.copyOf(needs);
     }
 
     /** Begins a job with a payload of JSON text. */
@@ -53,6 +64,17 @@ public record Job(
     /** Begins a job with an object as its payload, written by the given codec. */
     public static Builder of(String kind, Codec codec, Object payload) {
         return new Builder(kind, codec.encode(payload));
+    }
+
+    /** Whether others decide about it: whether it is enqueued, or when it may run. */
+    boolean isBound() {
+        return unique != null || limit != null || batch != null || !needs.isEmpty();
+    }
+
+    Job withHeaders(Map<String, String> others) {
+        return new Job(
+                kind, queue, priority, tenantId, payload, others, runAt, runAfter, retry, deadline, unique, limit,
+                batch, needs);
     }
 
     @Override
@@ -72,6 +94,10 @@ public record Job(
         private @Nullable Duration runAfter;
         private @Nullable String retry;
         private @Nullable Duration deadline;
+        private final List<Need> needs = new ArrayList<>();
+        private @Nullable Unique unique;
+        private @Nullable LimitKey limit;
+        private @Nullable Long batch;
 
         private Builder(String kind, String payload) {
             this.kind = kind;
@@ -124,8 +150,60 @@ public record Job(
             return this;
         }
 
+        /** Enqueued only if no job of this kind and tenant with this key waits or runs. */
+        public Builder unique(String key) {
+            return unique(Unique.of(key));
+        }
+
+        /** Enqueued only if there is no other like it, as the given one says. */
+        public Builder unique(Unique unique) {
+            this.unique = unique;
+            return this;
+        }
+
+        /** Waits for its turn by a limit that was declared, among those with the same key: a tenant, a customer. */
+        public Builder limit(String name, String key) {
+            this.limit = new LimitKey(name, key);
+            return this;
+        }
+
+        public Builder batch(long batch) {
+            this.batch = batch;
+            return this;
+        }
+
+        /** Not before these jobs are done. It is cancelled if one of them is; if one fails, it waits for its redrive. */
+        public Builder after(long... jobs) {
+            for (long job : jobs) {
+                needs.add(new Need(false, job, false));
+            }
+            return this;
+        }
+
+        /** Not before these jobs have ended, well or not. */
+        public Builder afterEnd(long... jobs) {
+            for (long job : jobs) {
+                needs.add(new Need(false, job, true));
+            }
+            return this;
+        }
+
+        /** Not before all jobs of a batch are done; enqueued after them. */
+        public Builder afterBatch(long id) {
+            needs.add(new Need(true, id, false));
+            return this;
+        }
+
+        /** Not before all jobs of a batch have ended, well or not; enqueued after them. */
+        public Builder afterBatchEnd(long id) {
+            needs.add(new Need(true, id, true));
+            return this;
+        }
+
         public Job build() {
-            return new Job(kind, queue, priority, tenantId, payload, headers, runAt, runAfter, retry, deadline);
+            return new Job(
+                    kind, queue, priority, tenantId, payload, headers, runAt, runAfter, retry, deadline, unique, limit,
+                    batch, needs);
         }
     }
 }

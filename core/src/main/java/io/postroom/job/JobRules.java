@@ -24,10 +24,17 @@ public final class JobRules {
     public static final Duration DEADLINE_MIN = Duration.ofMillis(1);
     public static final Duration DEADLINE_MAX = Duration.ofDays(7);
     public static final int RESULT_BYTES_MAX = 65_536;
+    public static final int KEY_LENGTH_MAX = 200;
+
+    /** Less than what has ended is kept. */
+    public static final Duration UNIQUE_WITHIN_MAX = Duration.ofDays(6);
+
+    public static final int NEEDS_MAX = 100;
 
     private static final Pattern KIND = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.:/-]*");
     private static final Pattern QUEUE = Pattern.compile("[a-z][a-z0-9_.-]{0,99}");
     private static final int SHOWN_MAX = 60;
+    private static final String KEY_FORM = ", it must be 1 to 200 characters without control characters";
 
     private JobRules() {}
 
@@ -51,8 +58,57 @@ public final class JobRules {
                 "priority-invalid",
                 () -> "priority is " + job.priority() + ", the range is 0 to " + PRIORITY_MAX);
         checkTimes(job);
+        checkBonds(job);
         checkRetry(job);
         checkMessage(job);
+    }
+
+    private static void checkBonds(Job job) {
+        Unique unique = job.unique();
+        if (unique != null) {
+            checkThat(
+                    isKey(unique.key()),
+                    job,
+                    "unique-key-invalid",
+                    () -> "unique key is " + quote(unique.key()) + KEY_FORM);
+            Duration within = unique.within();
+            checkThat(
+                    within == null || within.toMillis() >= 1 && within.compareTo(UNIQUE_WITHIN_MAX) <= 0,
+                    job,
+                    "unique-within-invalid",
+                    () -> "unique within is " + within + ", the range is 1 ms to " + UNIQUE_WITHIN_MAX.toDays()
+                            + " days");
+        }
+        LimitKey limit = job.limit();
+        if (limit != null) {
+            checkThat(
+                    isQueue(limit.name()),
+                    job,
+                    "limit-name-invalid",
+                    () -> "limit name is " + quote(limit.name())
+                            + ", it must be a lower-case letter and up to 99 letters, digits or _ . -, and has a key");
+            checkThat(
+                    isKey(limit.key()),
+                    job,
+                    "limit-key-invalid",
+                    () -> "limit key is " + quote(limit.key()) + KEY_FORM);
+        }
+        checkThat(
+                job.needs().size() <= NEEDS_MAX,
+                job,
+                "needs-too-many",
+                () -> "it needs " + job.needs().size() + " others, the most is " + NEEDS_MAX
+                        + "; put them into a batch, and need that");
+        checkThat(
+                job.needs().stream().map(Need::anyEnd).distinct().count() <= 1,
+                job,
+                "needs-mixed",
+                () -> "some of what it needs must be done and some only ended; say the same of all");
+    }
+
+    private static boolean isKey(String key) {
+        int length = key.codePointCount(0, key.length());
+        return length >= 1 && length <= KEY_LENGTH_MAX && key.codePoints().noneMatch(Character::isISOControl);
     }
 
     static boolean isKind(String kind) {
@@ -129,7 +185,7 @@ public final class JobRules {
         }
     }
 
-    private static InvalidJobException broken(Job job, String code, String problem) {
+    static InvalidJobException broken(Job job, String code, String problem) {
         String kind = isKind(job.kind()) ? job.kind() : quote(job.kind());
         return new InvalidJobException("job." + code, "could not enqueue job of kind " + kind + ": " + problem);
     }

@@ -16,10 +16,16 @@ import org.jspecify.annotations.Nullable;
 final class JobTable {
     private final Sql insert;
     private final Sql insertBatch;
+    private final Sql insertBound;
+    private final Sql insertGroup;
+    private final Sql putLimit;
 
     JobTable(Schema schema) {
         insert = schema.sql(JobTable.class, "insert.sql");
         insertBatch = schema.sql(JobTable.class, "insert_batch.sql");
+        insertBound = schema.sql(JobTable.class, "insert_bound.sql");
+        insertGroup = schema.sql(JobTable.class, "insert_group.sql");
+        putLimit = schema.sql(JobTable.class, "put_limit.sql");
     }
 
     long insert(Connection tx, Job job) {
@@ -58,6 +64,68 @@ final class JobTable {
                 .stream()
                 .sorted()
                 .toList();
+    }
+
+    /** Or the problem. */
+    Bound insertBound(Connection tx, Job job) {
+        Integer attemptsMax = attemptsMax(job);
+        Unique unique = job.unique();
+        LimitKey limit = job.limit();
+        return insertBound
+                .on(tx)
+                .set("kind", job.kind())
+                .set("queue", job.queue())
+                .set("priority", job.priority())
+                .set("tenant_id", job.tenantId())
+                .set("payload", job.payload())
+                .set("headers", HeaderText.write(job.headers()))
+                .set("run_at", job.runAt())
+                .set("run_after", seconds(job.runAfter()))
+                .set("retry", job.retry())
+                .set("attempts_max", attemptsMax == null ? null : attemptsMax.longValue())
+                .set("deadline", seconds(job.deadline()))
+                .set("unique_key", unique == null ? null : unique.key())
+                .set("unique_while", unique == null ? null : unique.scope())
+                .set("unique_within", unique == null ? null : seconds(unique.within()))
+                .set("limit_name", limit == null ? null : limit.name())
+                .set("limit_key", limit == null ? null : limit.key())
+                .set("batch", job.batch())
+                .set("after_jobs", needs(job, false))
+                .set("after_batches", needs(job, true))
+                .set("any_end", job.needs().stream().anyMatch(Need::anyEnd) ? "true" : "false")
+                .one(row ->
+                        new Bound(new Enqueued(row.getLong(1), row.getBoolean(2)), row.getString(3), row.getString(4)));
+    }
+
+    /** @param code null if all is well */
+    record Bound(
+            Enqueued enqueued,
+            @Nullable String code,
+            @Nullable String problem) {}
+
+    long insertGroup(Connection tx, String name) {
+        return insertGroup.on(tx).set("name", name).one(row -> row.getLong(1));
+    }
+
+    void putLimit(Connection tx, Limit limit) {
+        Integer concurrency = limit.concurrency();
+        Limit.Rate rate = limit.rate();
+        Integer line = limit.line();
+        putLimit.on(tx)
+                .set("name", limit.name())
+                .set("concurrency", concurrency == null ? null : concurrency.longValue())
+                .set("rate", rate == null ? null : (Long) (long) rate.count())
+                .set("per", rate == null ? null : seconds(rate.per()))
+                .set("burst", rate == null ? null : (Long) (long) rate.burst())
+                .set("line", line == null ? null : line.longValue())
+                .update();
+    }
+
+    private static long[] needs(Job job, boolean ofBatch) {
+        return job.needs().stream()
+                .filter(need -> need.ofBatch() == ofBatch)
+                .mapToLong(Need::id)
+                .toArray();
     }
 
     /** What the policy of its own allows; claims must know without reading policies. */

@@ -6,6 +6,8 @@ import io.postroom.postgres.JoinedTransaction;
 import io.postroom.telemetry.Telemetry;
 import io.postroom.telemetry.TraceContext;
 import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +28,8 @@ public final class Jobs {
     /** How many characters the payloads of one {@link #enqueueAll} have together. */
     public static final long BATCH_CHARACTERS_MAX = 67_108_864;
 
+    private static final int BATCH_NAME_LENGTH_MAX = 200;
+
     private static final JoinedTransaction TRANSACTION = new JoinedTransaction("job", "enqueue");
 
     private final Database database;
@@ -39,23 +43,35 @@ public final class Jobs {
         this.table = new JobTable(database.schema());
     }
 
-    /** Enqueues one job and returns its id. */
+    /** Enqueues one job and returns its id, or that of the job that has its unique key: {@link #offer} says which. */
     public long enqueue(Connection tx, Job job) {
+        return offer(tx, job).id();
+    }
+
+    /** Enqueues one job unless another has its unique key. */
+    public Enqueued offer(Connection tx, Job job) {
         Objects.requireNonNull(job, "job is null");
         TRANSACTION.require(tx);
         JobRules.check(job);
-        long id;
+        Enqueued enqueued;
         try {
-            id = table.insert(tx, traced(job, TraceContext.headers()));
+            enqueued = insert(tx, traced(job, TraceContext.headers()));
         } catch (DatabaseException e) {
             throw TRANSACTION.explained(e);
         }
-        enqueued(job.queue(), 1);
-        return id;
+        if (!enqueued.skipped()) {
+            enqueued(job.queue(), 1);
+        }
+        return enqueued;
     }
 
-    /** Enqueues a batch with one statement and returns the ids in the same order. Either all of it or nothing is inserted. */
+    /** Enqueues a batch and returns the ids in the same order. Either all of it or nothing is inserted. */
     public List<Long> enqueueAll(Connection tx, List<Job> jobs) {
+        return offerAll(tx, jobs).stream().map(Enqueued::id).toList();
+    }
+
+    /** The same, and says which were skipped because another has their unique key. Those without bonds go with one statement. */
+    public List<Enqueued> offerAll(Connection tx, List<Job> jobs) {
         Objects.requireNonNull(jobs, "jobs is null");
         TRANSACTION.require(tx);
         checkBatch(jobs);
@@ -63,17 +79,71 @@ public final class Jobs {
             return List.of();
         }
         Map<String, String> trace = TraceContext.headers();
-        List<Long> ids;
+        Enqueued[] all = new Enqueued[jobs.size()];
         try {
-            ids = table.insertBatch(
-                    tx, jobs.stream().map(job -> traced(job, trace)).toList());
+            List<Integer> free = new ArrayList<>();
+            List<Integer> bound = new ArrayList<>();
+            for (int i = 0; i < all.length; i++) {
+                (jobs.get(i).isBound() ? bound : free).add(i);
+            }
+            List<Long> ids = free.isEmpty()
+                    ? List.of()
+                    : table.insertBatch(
+                            tx,
+                            free.stream().map(i -> traced(jobs.get(i), trace)).toList());
+            for (int i = 0; i < ids.size(); i++) {
+                all[free.get(i)] = new Enqueued(ids.get(i), false);
+            }
+            // Everybody waits for keys in the same order, so that nobody waits in a circle.
+            bound.sort(Comparator.comparing(i -> uniqueness(jobs.get(i))));
+            bound.forEach(i -> all[i] = insert(tx, traced(jobs.get(i), trace)));
         } catch (DatabaseException e) {
             throw TRANSACTION.explained(e);
         }
         Map<String, Integer> queues = new HashMap<>();
-        jobs.forEach(job -> queues.merge(job.queue(), 1, Integer::sum));
+        for (int i = 0; i < all.length; i++) {
+            if (!all[i].skipped()) {
+                queues.merge(jobs.get(i).queue(), 1, Integer::sum);
+            }
+        }
         queues.forEach(this::enqueued);
-        return ids;
+        return List.of(all);
+    }
+
+    private Enqueued insert(Connection tx, Job job) {
+        if (!job.isBound()) {
+            return new Enqueued(table.insert(tx, job), false);
+        }
+        JobTable.Bound bound = table.insertBound(tx, job);
+        if (bound.code() != null) {
+            throw JobRules.broken(job, bound.code(), String.valueOf(bound.problem()));
+        }
+        return bound.enqueued();
+    }
+
+    private static String uniqueness(Job job) {
+        return job.unique() == null ? "" : job.kind() + '\n' + job.unique().key() + '\n' + job.tenantId();
+    }
+
+    /**
+     * Begins a batch: jobs that name it belong together, and a job may be enqueued that runs when all of them have ended. That one is
+     * enqueued last, in the same transaction or a later one.
+     */
+    public long batch(Connection tx, String name) {
+        TRANSACTION.require(tx);
+        if (name.isBlank() || name.length() > BATCH_NAME_LENGTH_MAX) {
+            throw new InvalidJobException(
+                    "job.batch-name-invalid",
+                    "could not begin a batch: its name is " + JobRules.quote(name) + ", it must be 1 to "
+                            + BATCH_NAME_LENGTH_MAX + " characters");
+        }
+        return table.insertGroup(tx, name);
+    }
+
+    /** Declares a limit, or changes it, for all jobs that name it. */
+    public void declare(Connection tx, Limit limit) {
+        TRANSACTION.require(tx);
+        table.putLimit(tx, limit);
     }
 
     /** Begins a group of threads that work on queues of this database. */
@@ -128,16 +198,6 @@ public final class Jobs {
         }
         Map<String, String> headers = new HashMap<>(job.headers());
         headers.putAll(trace);
-        return new Job(
-                job.kind(),
-                job.queue(),
-                job.priority(),
-                job.tenantId(),
-                job.payload(),
-                headers,
-                job.runAt(),
-                job.runAfter(),
-                job.retry(),
-                job.deadline());
+        return job.withHeaders(headers);
     }
 }

@@ -38,6 +38,8 @@ final class Reaper {
 
     private static final Duration WORKERS_KEPT = Duration.ofHours(1);
 
+    private static final Duration RATES_KEPT = Limit.PER_MAX.multipliedBy(2);
+
     /** How long a job waits that its worker has died of more than once. */
     private static final Backoff CRASHED = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
 
@@ -117,7 +119,7 @@ final class Reaper {
     /** Takes away what is to be taken; returns how many jobs. */
     int reap() {
         int reaped = reap(table::findLost, "lost") + reap(table::findOverdue, "overdue");
-        database.run(tx -> table.forgetWorkers(tx, WORKERS_KEPT));
+        database.run(tx -> table.forgetWorkers(tx, WORKERS_KEPT) + table.forgetRates(tx, RATES_KEPT));
         return reaped;
     }
 

@@ -12,11 +12,13 @@ final class ReaperTable {
     private final Sql findLost;
     private final Sql findOverdue;
     private final Sql forgetWorkers;
+    private final Sql forgetRates;
 
     ReaperTable(Schema schema) {
         findLost = schema.sql(ReaperTable.class, "find_lost.sql");
         findOverdue = schema.sql(ReaperTable.class, "find_overdue.sql");
         forgetWorkers = schema.sql(ReaperTable.class, "forget_workers.sql");
+        forgetRates = schema.sql(ReaperTable.class, "forget_rates.sql");
     }
 
     /**
@@ -38,6 +40,10 @@ final class ReaperTable {
 
     int forgetWorkers(Connection tx, Duration kept) {
         return forgetWorkers.on(tx).set("kept", kept).update();
+    }
+
+    int forgetRates(Connection tx, Duration kept) {
+        return forgetRates.on(tx).set("kept", kept).update();
     }
 
     private static List<Lost> find(Sql which, Connection tx, int limit, Collection<Long> except) {

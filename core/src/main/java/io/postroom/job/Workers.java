@@ -49,7 +49,7 @@ public final class Workers implements AutoCloseable {
         Database database = builder.database;
         WorkerTable table = new WorkerTable(database.schema());
         Settler settler = new Settler(new SettleTable(database.schema()), settings.name());
-        completer = new Completer(database, settler, held, builder.telemetry, settings.name());
+        completer = new Completer(database, settler, held, this::seatFree, builder.telemetry, settings.name());
         ClaimTable claims = new ClaimTable(database.schema(), settings.id(), builder.kinds.values());
         Duration deadlineMin = builder.kinds.values().stream()
                 .map(Kind::deadline)
@@ -58,7 +58,8 @@ public final class Workers implements AutoCloseable {
         heart = new Heart(database, table, settings, crews, deadlineMin);
         reaper = new Reaper(database, settler, settings, heart::isTrusted, builder.telemetry);
         runner = new Runner(builder.kinds, database, table, completer, settings, heart::isTrusted);
-        claimer = new Claimer(database, claims, held, settings, heart::isTrusted, builder.telemetry);
+        Gate gate = new Gate(database, settler);
+        claimer = new Claimer(database, claims, gate, held, settings, heart::isTrusted, builder.telemetry);
         builder.queues.forEach((queue, threads) -> {
             Crew crew = new Crew(queue, threads, runner, completer, claimer::hungry);
             crews.add(crew);
@@ -109,6 +110,10 @@ public final class Workers implements AutoCloseable {
         completer.stop(settings.stopGrace());
         heart.stop(settings.stopGrace().plusSeconds(1));
         LOG.info("worker {} ({}) stopped", settings.name(), settings.id());
+    }
+
+    private void seatFree() {
+        claimer.seatFree();
     }
 
     private List<Run> runs() {

@@ -11,10 +11,12 @@ select 'job', j.queue, j.id,
        j.tenant_id, 'job', j.id::text, j.kind, 1, j.payload, j.headers, j.created_at, j.run_at, b.cause, b.attempts, b.error_class,
        b.error, b.fingerprint, /*schema*/job_history(j.id), :worker, j.origin,
        jsonb_strip_nulls(jsonb_build_object('priority', j.priority, 'retry', j.retry, 'attemptsMax', j.attempts_max,
-                                            'deadline', j.deadline, 'fence', j.fence))
+                                            'deadline', j.deadline, 'fence', j.fence, 'uniqueKey', j.unique_key,
+                                            'uniqueWhile', j.unique_while, 'limitName', j.limit_name, 'limitKey', j.limit_key,
+                                            'batch', j.batch))
 from (
     select r.id, lpad(to_hex(r.id), 16, '0') as hex, r.queue, r.kind, r.priority, r.tenant_id, r.payload, r.headers, r.run_at, r.retry,
-           r.attempts_max, r.deadline, r.fence, r.origin, r.created_at
+           r.attempts_max, r.deadline, r.fence, r.origin, r.created_at, r.unique_key, r.unique_while, r.limit_name, r.limit_key, r.batch
     from /*schema*/job as r
     where r.id = any (:ids::bigint[])
 ) as j

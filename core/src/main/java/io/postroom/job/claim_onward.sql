@@ -27,10 +27,12 @@ fitting as materialized (
 )
 update /*schema*/job as j
 set state = 'running', worker = :worker, claimed_at = clock_timestamp(), attempt = j.attempt + 1, fence = j.fence + 1,
+    unique_key = case when j.unique_while = 'ready' then null else j.unique_key end,
     exact = j.crashes > 0 or j.attempt + 1 >= coalesce(j.attempts_max, (:attempts_max::integer[])[array_position(:kinds::text[], j.kind)], 1),
     deadline_at = clock_timestamp() + make_interval(secs => :slack)
                   + coalesce(j.deadline,
                              (:deadlines::bigint[])[array_position(:kinds::text[], j.kind)] * interval '1 millisecond', interval '0')
 where j.id = any (array(select fitting.id from fitting))
 returning j.id, j.kind, j.priority, j.turn, j.tenant_id, j.payload, j.headers, j.attempt, j.retry, j.attempts_max,
-          (extract(epoch from j.deadline) * 1000)::bigint as deadline_millis, j.fence, j.exact
+          (extract(epoch from j.deadline) * 1000)::bigint as deadline_millis, j.fence, j.exact,
+          j.limit_name is not null as limited

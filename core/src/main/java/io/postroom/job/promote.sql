@@ -1,4 +1,4 @@
--- Let jobs be claimed whose time has come, each with a new turn. Answers with how many.
+-- Let jobs be claimed whose time has come, each with a new turn; one with a limit waits for that. Answers with how many.
 --   :limit int
 -- Locks: the rows, skipping locked ones. Index: job_due; in a query of its own the time is one value, which an index can be searched for.
 with due as materialized (
@@ -10,5 +10,5 @@ with due as materialized (
     for update skip locked
 )
 update /*schema*/job as j
-set waits = null, turn = default
+set waits = case when j.limit_name is not null then 'turn' end, turn = default
 where j.id = any (array(select due.id from due))

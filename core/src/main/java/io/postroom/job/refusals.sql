@@ -1,6 +1,20 @@
 -- Dead letters of jobs that cannot be redriven, and why.
 --   :ids bigint[]
+-- Index: the primary key, job_unique. Of two dead letters with one unique key, the first comes back.
 select d.id, 'its job is on its way again already' as reason
 from /*schema*/dead_letter as d
 join /*schema*/job as j on j.id = d.position
 where d.id = any (:ids)
+union all
+select d.id, 'job ' || j.id || ' has its unique key, ' || j.unique_key
+from /*schema*/dead_letter as d
+join /*schema*/job as j on j.kind = d.event_type and j.unique_key = d.job ->> 'uniqueKey' and coalesce(j.tenant_id, '') = coalesce(d.tenant_id, '')
+where d.id = any (:ids) and j.id <> d.position
+union all
+select later.id, 'dead letter ' || min(d.id) || ' has the same unique key, and comes first'
+from /*schema*/dead_letter as d
+join /*schema*/dead_letter as later
+    on later.id = any (:ids) and later.id > d.id and later.event_type = d.event_type and later.job ->> 'uniqueKey' = d.job ->> 'uniqueKey'
+   and coalesce(later.tenant_id, '') = coalesce(d.tenant_id, '')
+where d.id = any (:ids)
+group by later.id

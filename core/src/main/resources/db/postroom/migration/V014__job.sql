@@ -12,7 +12,7 @@ create table /*schema*/job (
     -- ready    waits for a worker, or for what waits says
     -- running  a worker has claimed it
     state           text        not null default 'ready',
-    -- Why a ready one cannot be claimed yet. time: until run_at.
+    -- Why a ready one cannot be claimed yet. time: until run_at. turn: until its limit lets it. jobs: until those it needs have ended.
     waits           text,
     -- The order of claims within a priority. A new one whenever the job becomes claimable: nobody who looks beyond a turn that was
     -- claimed misses what came later.
@@ -40,11 +40,21 @@ create table /*schema*/job (
     cancel_asked_at timestamptz,
     -- The dead letter it was redriven from.
     origin          bigint,
+    -- No other job of its kind and tenant has this key while it has it.
+    unique_key      text,
+    -- ready: until it is claimed. open: until it has ended.
+    unique_while    text,
+    -- What it is counted for. It has a seat while it waits for nothing, claimed or not.
+    limit_name      text,
+    limit_key       text,
+    batch           bigint,
+    -- What its handler said last, about this attempt or the one before.
+    progress        json,
     created_at      timestamptz not null default clock_timestamp(),
     -- Few and short: PostgreSQL reads the text of each check anew for every insert.
     constraint job_state check (
         state in ('ready', 'running') and (state = 'running') = (worker is not null) and num_nonnulls(worker, claimed_at, deadline_at) in (0, 3)
-        and (waits is null or waits = 'time' and state = 'ready')),
+        and (waits is null or waits in ('time', 'turn', 'jobs') and state = 'ready')),
     constraint job_form check (
         priority between 0 and 999 and length(queue) between 1 and 100 and length(kind) between 1 and 200 and attempt >= 0)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
@@ -52,6 +62,11 @@ create table /*schema*/job (
 create index job_claim on /*schema*/job (queue, priority, turn) where state = 'ready' and waits is null;
 create index job_due on /*schema*/job (run_at) where waits = 'time';
 create index job_running on /*schema*/job (worker, deadline_at) where state = 'running';
+-- Those below are empty for jobs without keys, limits and batches, which therefore pay nothing for them.
+create unique index job_unique on /*schema*/job (kind, unique_key, coalesce(tenant_id, '')) where unique_key is not null;
+-- Who has a seat: waits is null. Who waits for one, and in which order: waits = 'turn'.
+create index job_limited on /*schema*/job (limit_name, limit_key, waits, state, priority, turn) where limit_name is not null;
+create index job_batch_open on /*schema*/job (batch) where batch is not null;
 
 -- What has ended, as it was, and how. Rows are added, never changed; old days go as a whole.
 create table /*schema*/job_done (
@@ -74,6 +89,8 @@ create table /*schema*/job_done (
     worker       uuid,
     claimed_at   timestamptz,
     origin       bigint,
+    unique_key   text,
+    batch        bigint,
     created_at   timestamptz not null,
     ended_at     timestamptz not null default clock_timestamp(),
     -- Who said so: the name of a worker, or of an operator.
@@ -88,6 +105,8 @@ create table /*schema*/job_done (
 ) partition by range (day);
 -- Not unique: a job that is redriven ends again.
 create index job_done_id on /*schema*/job_done (id);
+create index job_done_unique on /*schema*/job_done (kind, unique_key) where unique_key is not null;
+create index job_done_batch on /*schema*/job_done (batch, state) where batch is not null;
 
 -- Attempts that did not end with the job done: how each ended, for as long as its partition is kept.
 create table /*schema*/job_attempt (
@@ -163,6 +182,159 @@ create table /*schema*/job_queue (
     constraint job_queue_paused check (num_nonnulls(paused_at, paused_by, pause_reason) in (0, 3))
 );
 
+-- How many jobs of one key may run, or start in a time, or stand in line. A job that names a limit waits for its turn.
+create table /*schema*/job_limit (
+    name        text        not null primary key,
+    -- How many of one key may have been let through and not ended.
+    concurrency integer,
+    -- How many of one key are let through in a time, and how many of them at once.
+    rate        integer,
+    per         interval,
+    burst       integer,
+    -- How many of one key may have been let through and not begun: so that whoever has many leaves room for the others.
+    line        integer,
+    changed_at  timestamptz not null default clock_timestamp(),
+    constraint job_limit_name check (name ~ '^[a-z][a-z0-9_.-]{0,99}$'),
+    constraint job_limit_form check (
+        num_nonnulls(rate, per, burst) in (0, 3) and num_nonnulls(concurrency, rate, line) > 0
+        and concurrency between 1 and 100000 and rate between 1 and 1000000 and burst between 1 and rate
+        and per between interval '1 ms' and interval '1 day' and line between 1 and 100000)
+);
+
+-- Until when the rate of a key is used up. Written only by whoever lets jobs through, one at a time for each limit.
+create table /*schema*/job_rate (
+    limit_name text        not null,
+    limit_key  text        not null,
+    used_until timestamptz not null,
+    primary key (limit_name, limit_key)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.1);
+
+-- Jobs that belong together. How many have ended is counted where they are.
+create table /*schema*/job_batch (
+    id         bigint      not null generated always as identity primary key,
+    name       text        not null,
+    created_at timestamptz not null default clock_timestamp(),
+    constraint job_batch_name check (length(name) between 1 and 200)
+);
+
+-- What a job that waits for others still waits for. Rows go when what is needed has ended as it should.
+create table /*schema*/job_need (
+    -- Whether need is a batch, all jobs of which are meant.
+    of_batch boolean not null,
+    need     bigint  not null,
+    job_id   bigint  not null,
+    -- Whether a bad end will do too.
+    any_end  boolean not null,
+    primary key (of_batch, need, job_id)
+);
+create index job_need_job on /*schema*/job_need (job_id);
+
+-- Enqueues a job that is bound to others: by a unique key, a limit, a batch, or because it comes after them. Answers with its id, or
+-- with that of the job that has the key (skipped), or with a problem. For Java and enqueue, which check everything else. With the
+-- owner's rights: whoever enqueues may not read jobs.
+--
+-- The index on keys decides, and waits for whoever has not committed. Whether such a job was done a short while ago is asked after the
+-- insert: whatever had the key has committed its end by then, and the question sees it.
+create function /*schema*/enqueue_bound(
+    kind text, queue text, priority integer, tenant_id text, payload json, headers json, run_at timestamptz, run_after interval,
+    retry text, attempts_max integer, deadline interval, unique_key text, unique_while text, unique_within interval, limit_name text,
+    limit_key text, batch bigint, after_jobs bigint[], after_batches bigint[], after_any_end boolean,
+    out id bigint, out skipped boolean, out code text, out problem text
+)
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as
+$$
+#variable_conflict use_variable
+declare
+    due      constant timestamptz := coalesce(run_at, clock_timestamp() + run_after);
+    has_need constant boolean     := coalesce(cardinality(after_jobs), 0) + coalesce(cardinality(after_batches), 0) > 0;
+    missing  bigint;
+    found_id bigint;
+begin
+    skipped := false;
+    if limit_name is not null and not exists (select from /*schema*/job_limit as l where l.name = limit_name) then
+        code := 'limit-unknown';
+        problem := format('there is no limit %s; declare it first', limit_name);
+        return;
+    elsif batch is not null and not exists (select from /*schema*/job_batch as b where b.id = batch) then
+        code := 'batch-unknown';
+        problem := format('there is no batch %s; begin one first', batch);
+        return;
+    end if;
+    if has_need then
+        select n.id into missing
+        from unnest(after_jobs) as n (id)
+        where not exists (select from /*schema*/job as j where j.id = n.id)
+          and not exists (select from /*schema*/job_done as d where d.id = n.id)
+        limit 1;
+        if missing is not null then
+            code := 'need-unknown';
+            problem := format('it comes after job %s, which there is not, or which was forgotten; check the id', missing);
+            return;
+        end if;
+        select n.id into missing
+        from unnest(after_batches) as n (id)
+        where not exists (select from /*schema*/job_batch as b where b.id = n.id)
+        limit 1;
+        if missing is not null then
+            code := 'need-unknown';
+            problem := format('it comes after batch %s, which there is not; check the id', missing);
+            return;
+        end if;
+    end if;
+
+    for tries in 1..100 loop
+        insert into /*schema*/job as j (kind, queue, priority, tenant_id, payload, headers, run_at, waits, retry, attempts_max, deadline,
+                                        unique_key, unique_while, limit_name, limit_key, batch)
+        values (kind, queue, priority, tenant_id, payload, headers, coalesce(due, clock_timestamp()),
+                case when has_need then 'jobs' when due > clock_timestamp() then 'time' when limit_name is not null then 'turn' end,
+                retry, attempts_max, deadline, unique_key, case when unique_key is not null then unique_while end, limit_name, limit_key,
+                batch)
+        on conflict do nothing
+        returning j.id into id;
+        if id is not null then
+            if unique_within is not null then
+                select d.id into found_id
+                from /*schema*/job_done as d
+                where d.kind = enqueue_bound.kind and d.unique_key = enqueue_bound.unique_key
+                  and d.tenant_id is not distinct from enqueue_bound.tenant_id and d.state = 'done'
+                  and d.ended_at > clock_timestamp() - unique_within
+                  and d.day >= ((clock_timestamp() - unique_within) at time zone 'utc')::date - 1
+                order by d.ended_at desc
+                limit 1;
+                if found_id is not null then
+                    delete from /*schema*/job as j where j.id = enqueue_bound.id;
+                    id := found_id;
+                    skipped := true;
+                    return;
+                end if;
+            end if;
+            insert into /*schema*/job_need (of_batch, need, job_id, any_end)
+            select false, n.id, enqueue_bound.id, after_any_end from unnest(after_jobs) as n (id)
+            union
+            select true, n.id, enqueue_bound.id, after_any_end from unnest(after_batches) as n (id);
+            return;
+        end if;
+        select j.id into id
+        from /*schema*/job as j
+        where j.kind = enqueue_bound.kind and j.unique_key = enqueue_bound.unique_key
+          and coalesce(j.tenant_id, '') = coalesce(enqueue_bound.tenant_id, '');
+        if id is not null then
+            skipped := true;
+            return;
+        end if;
+        -- It has ended, or was claimed, between the two.
+    end loop;
+    code := 'unique-key-busy';
+    problem := format('jobs with unique key %L came and went a hundred times while it tried; try again', unique_key);
+end
+$$;
+revoke all on function /*schema*/enqueue_bound(text, text, integer, text, json, json, timestamptz, interval, text, integer, interval, text,
+                                               text, interval, text, text, bigint, bigint[], bigint[], boolean) from public;
+
 -- How many attempts a retry policy that is written as text allows, and what is wrong with it, if anything is. The rules are those of
 -- RetryPolicy.parse in Java.
 create function /*schema*/retry_policy(policy text, out attempts integer, out problem text)
@@ -226,7 +398,7 @@ end
 $$;
 revoke all on function /*schema*/retry_policy(text) from public;
 
--- Enqueues a job from SQL, in the caller's transaction, and returns its id. The rules are those of JobRules in Java; a broken one is an
+-- Enqueues a job from SQL, in the caller's transaction, and returns its id; null if another one has its unique key. The rules are those of JobRules in Java; a broken one is an
 -- error with SQLSTATE 22023 whose detail is the rule's code.
 create function /*schema*/enqueue(
     kind      text,
@@ -238,7 +410,16 @@ create function /*schema*/enqueue(
     tenant_id text        default null,
     headers   json        default null,
     retry     text        default null,
-    deadline  interval    default null
+    deadline  interval    default null,
+    unique_key    text     default null,
+    unique_while  text     default 'open',
+    unique_within interval default null,
+    limit_name    text     default null,
+    limit_key     text     default null,
+    batch         bigint   default null,
+    after_jobs    bigint[] default null,
+    after_batches bigint[] default null,
+    after_any_end boolean  default false
 )
     returns bigint
     language plpgsql
@@ -253,7 +434,6 @@ declare
     code     text;
     problem  text;
     attempts integer;
-    due      timestamptz;
     job_id   bigint;
 begin
     if kind is null or kind !~ '^[A-Za-z0-9][A-Za-z0-9_.:/-]*$' or length(kind) > 200 then
@@ -283,6 +463,28 @@ begin
         code := 'tenant-id-invalid';
         problem := format('tenant id is %L, it must be 1 to 200 characters without control characters',
                           regexp_replace(left(tenant_id, 60), control, '?', 'g'));
+    elsif length(unique_key) not between 1 and 200 or unique_key ~ control or unique_key is null and unique_within is not null then
+        code := 'unique-key-invalid';
+        problem := format('unique key is %s, it must be 1 to 200 characters without control characters',
+                          coalesce(quote_literal(regexp_replace(left(unique_key, 60), control, '?', 'g')), 'null'));
+    elsif unique_while is null or unique_while not in ('ready', 'open') then
+        code := 'unique-while-invalid';
+        problem := format('unique while is %s, it must be ready or open', coalesce(quote_literal(left(unique_while, 60)), 'null'));
+    elsif not unique_within between interval '1 ms' and interval '6 days' then
+        code := 'unique-within-invalid';
+        problem := format('unique within is %s, the range is 1 ms to 6 days', unique_within);
+    elsif (limit_name is null) <> (limit_key is null) or limit_name !~ '^[a-z][a-z0-9_.-]{0,99}$' then
+        code := 'limit-name-invalid';
+        problem := format('limit name is %s, it must be a lower-case letter and up to 99 letters, digits or _ . -, and has a key',
+                          coalesce(quote_literal(regexp_replace(left(limit_name, 60), control, '?', 'g')), 'null'));
+    elsif length(limit_key) not between 1 and 200 or limit_key ~ control then
+        code := 'limit-key-invalid';
+        problem := format('limit key is %L, it must be 1 to 200 characters without control characters',
+                          regexp_replace(left(limit_key, 60), control, '?', 'g'));
+    elsif coalesce(cardinality(after_jobs), 0) + coalesce(cardinality(after_batches), 0) > 100 then
+        code := 'needs-too-many';
+        problem := format('it needs %s others, the most is 100; put them into a batch, and need that',
+                          coalesce(cardinality(after_jobs), 0) + coalesce(cardinality(after_batches), 0));
     end if;
     if code is null and retry is not null then
         select policy.attempts, policy.problem into attempts, problem from /*schema*/retry_policy(retry) as policy;
@@ -295,20 +497,30 @@ begin
         select content.code, replace(content.problem, 'publish', 'enqueue') into code, problem
         from /*schema*/content_problem(payload, headers) as content;
     end if;
-    if code is not null then
-        raise exception 'could not enqueue job of kind %: %',
-            coalesce(regexp_replace(left(kind, 60), control, '?', 'g'), 'null'), problem using errcode = '22023', detail = 'job.' || code;
+    if code is null then
+        -- By its name alone: what follows is for jobs that are bound to others.
+        if num_nonnulls(unique_key, limit_name, batch, after_jobs, after_batches) = 0 then
+            run_at := coalesce(run_at, clock_timestamp() + run_after);
+            insert into /*schema*/job as j (kind, queue, priority, tenant_id, payload, headers, run_at, waits, retry, attempts_max, deadline)
+            values (kind, queue, priority, tenant_id, payload, headers, coalesce(run_at, clock_timestamp()),
+                    case when run_at > clock_timestamp() then 'time' end, retry, attempts, deadline)
+            returning j.id into job_id;
+            return job_id;
+        end if;
+        select case when not bound.skipped then bound.id end, bound.code, bound.problem into job_id, code, problem
+        from /*schema*/enqueue_bound(kind, queue, priority, tenant_id, payload, headers, run_at, run_after, retry, attempts, deadline,
+                                     unique_key, unique_while, unique_within, limit_name, limit_key, batch, after_jobs, after_batches,
+                                     after_any_end) as bound;
+        if code is null then
+            return job_id;
+        end if;
     end if;
-
-    due := coalesce(run_at, clock_timestamp() + run_after);
-    insert into /*schema*/job as j (kind, queue, priority, tenant_id, payload, headers, run_at, waits, retry, attempts_max, deadline)
-    values (kind, queue, priority, tenant_id, payload, headers, coalesce(due, clock_timestamp()),
-            case when due > clock_timestamp() then 'time' end, retry, attempts, deadline)
-    returning j.id into job_id;
-    return job_id;
+    raise exception 'could not enqueue job of kind %: %',
+        coalesce(regexp_replace(left(kind, 60), control, '?', 'g'), 'null'), problem using errcode = '22023', detail = 'job.' || code;
 end
 $$;
-revoke all on function /*schema*/enqueue(text, json, text, integer, timestamptz, interval, text, json, text, interval) from public;
+revoke all on function /*schema*/enqueue(text, json, text, integer, timestamptz, interval, text, json, text, interval, text, text, interval,
+                                         text, text, bigint, bigint[], bigint[], boolean) from public;
 
 -- Takes one step in forgetting the days of job_done or of job_attempt that are older than what is kept, and says what it did; null: nothing
 -- is left to do.

@@ -1,0 +1,201 @@
+package io.postroom.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.postroom.Postroom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Limits for each key: how many at once, how many in a time, how many in line. */
+class JobLimitTest {
+    private static final int JOBS = Boolean.getBoolean("postroom.long") ? 5_000 : 300;
+
+    private static Workshop shop;
+
+    @BeforeAll
+    static void open() {
+        shop = new Workshop();
+    }
+
+    @AfterAll
+    static void close() {
+        shop.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        shop.clear();
+    }
+
+    private static void declare(Limit limit) {
+        shop.postroom.database().transact(tx -> {
+            shop.jobs.declare(tx, limit);
+            return true;
+        });
+    }
+
+    private static Gate gate() {
+        return new Gate(
+                shop.postroom.database(),
+                new Settler(new SettleTable(shop.postroom.database().schema()), "gate"));
+    }
+
+    /** One step of a worker that was just started. */
+    private static void openGate() {
+        shop.postroom.database().run(tx -> gate().open(tx));
+    }
+
+    private static long claimable(String key) {
+        return shop.database.queryLong(
+                "select count(*) from postroom.job where waits is null and limit_key = '" + key + "'");
+    }
+
+    private static void enqueue(int jobs, String key) {
+        shop.enqueueAll(IntStream.range(0, jobs)
+                .mapToObj(i -> Job.of("work", "{}").limit("tenant", key).build())
+                .toList());
+    }
+
+    @Test
+    void noMoreOfAKeyRunThanItsLimitAllowsHoweverManyNodesWork() {
+        declare(Limit.ofConcurrency("tenant", 3));
+        Map<String, AtomicInteger> running = new ConcurrentHashMap<>();
+        Map<String, Integer> most = new ConcurrentHashMap<>();
+        AtomicInteger ran = new AtomicInteger();
+        List<String> keys = List.of("a", "b");
+        List<Workers> nodes = new ArrayList<>();
+        for (int node = 0; node < 3; node++) {
+            nodes.add(Postroom.on(shop.database.dataSource())
+                    .jobs()
+                    .workers()
+                    .name("node-" + node)
+                    .queue("default", 4)
+                    .handle("work", job -> {
+                        String key = job.payload();
+                        int now = running.computeIfAbsent(key, k -> new AtomicInteger())
+                                .incrementAndGet();
+                        most.merge(key, now, Math::max);
+                        ran.incrementAndGet();
+                        // Some fail at first, and wait without their seat.
+                        boolean fails = job.attempt() == 1 && job.id() % 10 == 0;
+                        running.get(key).decrementAndGet();
+                        return fails ? JobOutcome.retry("once more", Duration.ofMillis(1)) : JobOutcome.done();
+                    })
+                    .build());
+        }
+        shop.enqueueAll(IntStream.range(0, JOBS)
+                .mapToObj(i -> keys.get(i % 2))
+                .map(key -> Job.of("work", "\"" + key + "\"")
+                        .limit("tenant", key)
+                        .retry("linear step=1ms cap=1ms")
+                        .build())
+                .toList());
+        nodes.forEach(Workers::start);
+        try {
+            shop.awaitDone(JOBS);
+        } finally {
+            nodes.forEach(Workers::close);
+        }
+        assertThat(most).hasSize(2).allSatisfy((key, count) -> assertThat(count).isBetween(1, 3));
+        assertThat(shop.rows("select id from postroom.job")).isEmpty();
+    }
+
+    @Test
+    void aSeatIsFreeWhenItsJobEndsOrWaitsAndNotBefore() {
+        declare(Limit.ofConcurrency("tenant", 2));
+        enqueue(5, "a");
+        enqueue(1, "b");
+        openGate();
+        assertThat(claimable("a")).isEqualTo(2);
+        assertThat(claimable("b")).isEqualTo(1);
+        openGate();
+        assertThat(claimable("a")).isEqualTo(2);
+        Hand hand = new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
+        List<ClaimedJob> claimed = hand.claim(10);
+        assertThat(claimed).hasSize(3);
+        openGate();
+        assertThat(hand.claim(10)).as("all seats are taken by what runs").isEmpty();
+        hand.settle(List.of(new Ended(claimed.get(0), Verdict.handBack(), 0)));
+        openGate();
+        assertThat(claimable("a")).as("handed back, it keeps its seat").isEqualTo(2);
+        hand.complete(claimed.subList(1, 2));
+        hand.settle(List.of(
+                new Ended(hand.claim(1).get(0), new Verdict.Again(Duration.ofHours(1), false, false, null), 0)));
+        openGate();
+        assertThat(claimable("a")).as("one is done, one waits: two others").isEqualTo(2);
+        assertThat(shop.text("select count(*) from postroom.job where waits = 'turn'"))
+                .isEqualTo("1");
+    }
+
+    @Test
+    void aRateLetsThroughNoMoreThanItsCountAndABurstInATime() {
+        declare(Limit.ofConcurrency("tenant", 1_000).rate(100, Duration.ofSeconds(10), 5));
+        enqueue(50, "a");
+        Hand hand = new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
+        openGate();
+        assertThat(hand.claim(100)).as("a burst").hasSize(5);
+        // Ten in a second: what is past is moved, nobody waits.
+        shop.database.execute("update postroom.job_rate set used_until = clock_timestamp() - interval '0.35 s'");
+        openGate();
+        assertThat(hand.claim(100)).hasSize(3);
+        shop.database.execute("update postroom.job_rate set used_until = clock_timestamp() - interval '1 h'");
+        openGate();
+        assertThat(claimable("a") - 8).as("never more than a burst").isEqualTo(5);
+        shop.database.execute("update postroom.job_rate set used_until = clock_timestamp() - interval '1 h'");
+        openGate();
+        assertThat(claimable("a") - 8)
+                .as("not while a burst waits for a worker")
+                .isEqualTo(5);
+    }
+
+    @Test
+    void whoeverHasManyLeavesRoomForTheOthers() {
+        declare(Limit.ofLine("tenant", 5));
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        for (String key : List.of("many", "few")) {
+            shop.enqueueAll(IntStream.range(0, key.equals("many") ? 200 : 5)
+                    .mapToObj(i -> Job.of("work", "\"" + key + "\"")
+                            .limit("tenant", key)
+                            .build())
+                    .toList());
+        }
+        try (Workers workers = shop.workers()
+                .queue("default", 1)
+                .handle("work", job -> {
+                    order.add(job.payload());
+                    return JobOutcome.done();
+                })
+                .build()) {
+            workers.start();
+            shop.awaitDone(205);
+        }
+        assertThat(order.lastIndexOf("\"few\""))
+                .as("the few came with the first")
+                .isLessThan(20);
+    }
+
+    @Test
+    void aLimitThatIsNotDeclaredOrLimitsNothingIsRefused() {
+        assertThatThrownBy(() -> enqueue(1, "a"))
+                .hasMessageContaining("there is no limit tenant; declare it first")
+                .extracting("code")
+                .isEqualTo("job.limit-unknown");
+        assertThatThrownBy(() -> new Limit("T", 0, new Limit.Rate(0, Duration.ZERO, 1), null))
+                .hasMessageContaining("its name must be")
+                .hasMessageContaining("concurrency is 0")
+                .hasMessageContaining("rate is 0")
+                .hasMessageContaining("per PT0S");
+        assertThatThrownBy(() -> new Limit("t", null, null, null)).hasMessageContaining("limits nothing");
+    }
+}

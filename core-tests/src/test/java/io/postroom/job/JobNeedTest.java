@@ -1,0 +1,159 @@
+package io.postroom.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.postroom.Postroom;
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.RedriveAction;
+import io.postroom.deadletter.RedriveRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Jobs that wait for others: for one, for many, for a batch. */
+class JobNeedTest {
+    private static final int BATCH = Boolean.getBoolean("postroom.long") ? 20_000 : 300;
+
+    private static Workshop shop;
+
+    private final List<Workers> started = new ArrayList<>();
+    private final AtomicBoolean well = new AtomicBoolean(true);
+    private final AtomicInteger ran = new AtomicInteger();
+    private final AtomicInteger ranBeforeLast = new AtomicInteger(-1);
+
+    @BeforeAll
+    static void open() {
+        shop = new Workshop();
+    }
+
+    @AfterAll
+    static void close() {
+        shop.close();
+    }
+
+    @AfterEach
+    void stop() {
+        started.forEach(Workers::close);
+    }
+
+    @BeforeEach
+    void clear() {
+        shop.clear();
+    }
+
+    private void start(int nodes) {
+        for (int i = 0; i < nodes; i++) {
+            started.add(workers("node-" + i));
+        }
+        started.forEach(Workers::start);
+    }
+
+    private Workers workers(String name) {
+        return Postroom.on(shop.database.dataSource())
+                .jobs()
+                .workers()
+                .name(name)
+                .queue("default", 2)
+                .handle("part", job -> {
+                    if (!well.get() && job.payload().equals("13")) {
+                        return JobOutcome.failed("not today");
+                    }
+                    ran.incrementAndGet();
+                    return JobOutcome.done();
+                })
+                .handle("last", job -> {
+                    ranBeforeLast.set(ran.get());
+                    return JobOutcome.done();
+                })
+                .build();
+    }
+
+    @Test
+    void aJobRunsAfterAllThatItNeedsAndOnce() {
+        long first = shop.enqueue(Job.of("part", "1"));
+        long second = shop.enqueue(Job.of("part", "2"));
+        long last = shop.enqueue(Job.of("last", "{}").after(first, second));
+        assertThat(shop.text("select waits from postroom.job where id = " + last))
+                .isEqualTo("jobs");
+        start(2);
+        shop.awaitState(last, "done");
+        assertThat(ranBeforeLast).hasValue(2);
+        long late = shop.enqueue(Job.of("last", "{}").after(first));
+        shop.awaitState(late, "done");
+        assertThat(shop.rows("select * from postroom.job_need")).isEmpty();
+        assertThat(shop.database.queryLong("select count(*) from postroom.job_done"))
+                .isEqualTo(4);
+    }
+
+    @Test
+    void theLastOfABatchRunsWhenAllAreDoneOnWhicheverNode() throws InterruptedException {
+        well.set(false);
+        long last = shop.postroom.database().transact(tx -> {
+            long batch = shop.jobs.batch(tx, "import");
+            List<Job> parts = new ArrayList<>();
+            for (int i = 0; i < BATCH; i++) {
+                parts.add(Job.of("part", "" + i).batch(batch).build());
+            }
+            shop.jobs.enqueueAll(tx, parts);
+            return shop.jobs.enqueue(tx, Job.of("last", "{}").afterBatch(batch).build());
+        });
+        start(3);
+        Workshop.await(() -> "all but one", () -> ran.get() == BATCH - 1);
+        Workshop.await(
+                () -> "one has failed",
+                () -> shop.database.queryLong("select count(*) from postroom.dead_letter") == 1);
+        assertThat(shop.state(last)).as("one has failed, it waits").isEqualTo("ready");
+        well.set(true);
+        RedriveRequest request = new RedriveRequest(
+                UUID.randomUUID(), RedriveAction.REDRIVE, DeadLetterFilter.ALL, null, null, null, "ann", "again");
+        shop.postroom.deadLetters().redrives().request(request);
+        shop.postroom.deadLetters().redrives().run(request.id(), progress -> {});
+        shop.awaitState(last, "done");
+        assertThat(ranBeforeLast).hasValue(BATCH);
+    }
+
+    @Test
+    void anyEndWillDoIfTheJobSaysSo() {
+        well.set(false);
+        long part = shop.enqueue(Job.of("part", "13"));
+        long last = shop.enqueue(Job.of("last", "{}").afterEnd(part));
+        start(1);
+        shop.awaitState(last, "done");
+        assertThat(shop.state(part)).isEqualTo("failed");
+    }
+
+    @Test
+    void aJobIsCancelledWithWhatItNeeds() {
+        long part = shop.enqueue(Job.of("part", "1").queue("elsewhere"));
+        long next = shop.enqueue(Job.of("last", "{}").after(part));
+        long last = shop.enqueue(Job.of("last", "{}").after(next));
+        shop.postroom.jobBoard().cancel(part, "ann", "not wanted");
+        start(1);
+        shop.awaitState(last, "cancelled");
+        assertThat(shop.state(next)).isEqualTo("cancelled");
+        assertThat(ranBeforeLast).hasValue(-1);
+        assertThat(shop.rows("select * from postroom.job_need")).isEmpty();
+    }
+
+    @Test
+    void whatDoesNotExistCannotBeNeeded() {
+        assertThatThrownBy(() -> shop.enqueue(Job.of("last", "{}").after(987_654_321)))
+                .hasMessageContaining("comes after job 987654321, which there is not")
+                .extracting("code")
+                .isEqualTo("job.need-unknown");
+        assertThatThrownBy(() -> shop.enqueue(Job.of("last", "{}").afterBatch(77)))
+                .hasMessageContaining("batch 77");
+        assertThatThrownBy(() -> shop.enqueue(Job.of("part", "{}").batch(77)))
+                .hasMessageContaining("there is no batch 77")
+                .extracting("code")
+                .isEqualTo("job.batch-unknown");
+    }
+}

@@ -1,0 +1,86 @@
+package io.postroom.job;
+
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import java.sql.Connection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Jobs that wait for their time, their turn or other jobs: one method per statement, no decisions. */
+final class GateTable {
+    private final Sql promote;
+    private final Sql limitsInUse;
+    private final Sql lockLimit;
+    private final Sql admit;
+    private final Sql lockNeeds;
+    private final Sql findNeeds;
+    private final Sql meetNeeds;
+    private final Sql release;
+
+    GateTable(Schema schema) {
+        promote = schema.sql(GateTable.class, "promote.sql");
+        limitsInUse = schema.sql(GateTable.class, "limits_in_use.sql");
+        lockLimit = schema.sql(GateTable.class, "lock_limit.sql");
+        admit = schema.sql(GateTable.class, "admit.sql");
+        lockNeeds = schema.sql(GateTable.class, "lock_needs.sql");
+        findNeeds = schema.sql(GateTable.class, "find_needs.sql");
+        meetNeeds = schema.sql(GateTable.class, "meet_needs.sql");
+        release = schema.sql(GateTable.class, "release.sql");
+    }
+
+    /** How many jobs of a key were let through. */
+    record Admitted(String key, long jobs) {}
+
+    /** What is needed, and the word for how it ended; null while it has not. */
+    record Needed(long need, @Nullable String ended) {}
+
+    /** A job one of whose needs was met, or that is to be cancelled. */
+    record Met(long jobId, boolean cancelled) {}
+
+    int promote(Connection tx, int limit) {
+        return promote.on(tx).set("limit", limit).update();
+    }
+
+    List<String> limitsInUse(Connection tx, int limit) {
+        return limitsInUse.on(tx).set("limit", limit).list(row -> row.getString(1));
+    }
+
+    boolean lockLimit(Connection tx, String name) {
+        return lockLimit.on(tx).set("name", name).one(row -> row.getBoolean(1));
+    }
+
+    List<Admitted> admit(Connection tx, String name, String after, int keysMax, int limit) {
+        return admit.on(tx)
+                .set("name", name)
+                .set("after", after)
+                .set("keys_max", keysMax)
+                .set("limit", limit)
+                .list(row -> new Admitted(row.getString(1), row.getLong(2)));
+    }
+
+    boolean lockNeeds(Connection tx) {
+        return lockNeeds.on(tx).one(row -> row.getBoolean(1));
+    }
+
+    List<Needed> findNeeds(Connection tx, boolean ofBatch, long after, int limit) {
+        return findNeeds
+                .on(tx)
+                .set("of_batch", Boolean.toString(ofBatch))
+                .set("after", after)
+                .set("limit", limit)
+                .list(row -> new Needed(row.getLong(1), row.getString(2)));
+    }
+
+    List<Met> meetNeeds(Connection tx, boolean ofBatch, List<Needed> ended) {
+        return meetNeeds
+                .on(tx)
+                .set("of_batch", Boolean.toString(ofBatch))
+                .set("needs", ended.stream().mapToLong(Needed::need).toArray())
+                .set("ended", ended.stream().map(Needed::ended).toArray(String[]::new))
+                .list(row -> new Met(row.getLong(1), row.getBoolean(2)));
+    }
+
+    int release(Connection tx, long[] ids) {
+        return release.on(tx).set("ids", ids).update();
+    }
+}

@@ -1,0 +1,65 @@
+-- Let jobs through that wait for their turn: as many of each key as its limit has room for, in the order of priority and turn. Answers
+-- with the keys that were looked at, in their order, and how many jobs of each were let through.
+--   :name text   :after text, the last key that was looked at before   :keys_max int   :limit int, for each key
+-- For whoever has the lock of lock_limit.sql. A seat is a job that waits for nothing: it is free again when its row is gone, or waits.
+-- A rate is a time up to which it is used up: each start moves it on by an equal part, and it never lags by more than a burst.
+-- Locks: the rows, skipping locked ones. Index: job_limited.
+with recursive line (key) as (
+    (select j.limit_key from /*schema*/job as j where j.limit_name = :name and j.limit_key > :after order by j.limit_key limit 1)
+    union all
+    select (select j.limit_key from /*schema*/job as j where j.limit_name = :name and j.limit_key > line.key order by j.limit_key limit 1)
+    from line
+    where line.key is not null
+),
+seen as materialized (
+    select line.key, clock_timestamp() as at from line where line.key is not null limit :keys_max
+),
+free as materialized (
+    select seen.key, used.until, l.per / l.rate as step,
+           least(l.concurrency - held.all_of_them, l.line - held.ready,
+                 least(floor(extract(epoch from seen.at - used.until) / extract(epoch from l.per / l.rate)), l.burst - held.ready)::bigint,
+                 :limit) as seats
+    from seen
+    left join /*schema*/job_limit as l on l.name = :name
+    left join /*schema*/job_rate as r on r.limit_name = :name and r.limit_key = seen.key
+    cross join lateral (
+        select greatest(r.used_until, seen.at - l.burst * (l.per / l.rate)) as until
+    ) as used
+    cross join lateral (
+        select count(*) as all_of_them, count(*) filter (where h.state = 'ready') as ready
+        from /*schema*/job as h
+        where h.limit_name = :name and h.limit_key = seen.key and h.waits is null
+    ) as held
+),
+picked as materialized (
+    select free.key, one.id
+    from free
+    cross join lateral (
+        select j.id
+        from /*schema*/job as j
+        where j.limit_name = :name and j.limit_key = free.key and j.waits = 'turn' and j.state = 'ready'
+        order by j.priority, j.turn
+        limit greatest(free.seats, 0)
+        for update skip locked
+    ) as one
+),
+taken as materialized (
+    select picked.key, count(*) as jobs from picked group by picked.key
+),
+rated as (
+    insert into /*schema*/job_rate as r (limit_name, limit_key, used_until)
+    select :name, taken.key, free.until + taken.jobs * free.step
+    from taken
+    join free on free.key = taken.key
+    where free.step is not null
+    on conflict (limit_name, limit_key) do update set used_until = excluded.used_until
+),
+admitted as (
+    update /*schema*/job as j
+    set waits = null, turn = default
+    where j.id = any (array(select picked.id from picked))
+)
+select seen.key, coalesce(taken.jobs, 0) as jobs
+from seen
+left join taken on taken.key = seen.key
+order by seen.key

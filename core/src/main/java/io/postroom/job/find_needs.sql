@@ -1,0 +1,40 @@
+-- What jobs wait for, one row for each job or batch that is needed, and how it ended: done, failed, cancelled, or null while it has not.
+--   :of_batch text, a boolean   :after bigint, the last need that was looked at before   :limit int
+-- Of a job that was redriven, the last end counts. A batch has ended when none of its jobs is left; it is done if all of them are.
+-- Index: the primary keys, job_batch_open, job_done_id, job_done_batch.
+with recursive wanted (need) as (
+    (
+        select n.need from /*schema*/job_need as n where n.of_batch = :of_batch::boolean and n.need > :after order by n.need limit 1
+    )
+    union all
+    select (
+        select n.need
+        from /*schema*/job_need as n
+        where n.of_batch = :of_batch::boolean and n.need > wanted.need
+        order by n.need
+        limit 1
+    )
+    from wanted
+    where wanted.need is not null
+),
+seen as materialized (
+    select wanted.need from wanted where wanted.need is not null limit :limit
+)
+select seen.need,
+       case
+           when :of_batch::boolean then (
+               select case
+                          when exists (select from /*schema*/job as j where j.batch = seen.need) then null
+                          else coalesce((
+                              select max(d.state)
+                              from /*schema*/job_done as d
+                              where d.batch = seen.need and d.state in ('failed', 'cancelled')
+                                and not exists (
+                                    select from /*schema*/job_done as l where l.id = d.id and l.ended_at > d.ended_at and l.state = 'done')
+                          ), 'done')
+                      end)
+           when exists (select from /*schema*/job as j where j.id = seen.need) then null
+           else (select d.state from /*schema*/job_done as d where d.id = seen.need order by d.ended_at desc limit 1)
+       end as ended
+from seen
+order by seen.need
