@@ -28,17 +28,17 @@ import org.junit.jupiter.api.Test;
 class KilledProjectionTest {
     private static final boolean LONG = Boolean.getBoolean("postroom.long");
     private static final int KEYS = 30;
-    private static final int LANES = 6;
+    private static final int LANES = 8;
     private static final int KILLS = LONG ? 40 : 2;
     private static final int ROUNDS = LONG ? 10 : 1;
     private static final Duration LEASE = Duration.ofMillis(1_500);
 
     /** How many messages there are for each relay that dies. */
-    private static final int MESSAGES = 120;
+    private static final int MESSAGES = 80;
 
     /**
-     * In the transaction that applies a batch, and in the one that applies a message again. Each relay has more lanes than it has steps here:
-     * one lane stands still at each, and then it is killed.
+     * In the transaction that applies a batch, and in the one that applies a message again, as whoever comes next does one by one with those that
+     * were in the dead one's hands. Each relay has more lanes than it has steps here: one lane stands still at each, and then it is killed.
      */
     private static final List<List<String>> STEPS = List.of(
             List.of(
@@ -82,12 +82,12 @@ class KilledProjectionTest {
                         Writers.Style.BATCH)) {
             Writers.createAccounts(database.dataSource(), KEYS);
             createLedger(database);
-            relays.add(start(database));
-            relays.add(start(database));
+            relays.add(start(database).begin());
+            relays.add(start(database).begin());
             writers.start(4);
             for (int kill = 0; kill < KILLS; kill++) {
                 Child victim = relays.get(kill).started();
-                relays.add(start(database));
+                relays.add(start(database).begin());
                 long before = database.queryLong("select count(*) from ledger");
                 Deadline.await(
                         "the victim has lanes and work goes on",
@@ -117,13 +117,17 @@ class KilledProjectionTest {
             createLedger(database);
             for (int round = 0; round < ROUNDS; round++) {
                 for (List<String> steps : STEPS) {
+                    relays.add(start(database, "", steps));
+                }
+                for (List<String> steps : STEPS) {
                     publish(database, Messages.ofManyKeys("step", MESSAGES));
-                    Child relay = start(database, "", steps);
-                    relays.add(relay);
-                    killAt(relay, steps);
+                    killAt(
+                            relays.get(relays.size() - STEPS.size() + STEPS.indexOf(steps))
+                                    .begin(),
+                            steps);
                 }
             }
-            Child last = start(database);
+            Child last = start(database).begin();
             relays.add(last);
             Deadline.await(
                     "all have taken effect",
@@ -168,7 +172,8 @@ class KilledProjectionTest {
                 List<Message> messages = Messages.ofManyKeys("step", MESSAGES);
                 publish(database, messages);
                 Child relay = start(database, CONSUMER, STEPS_BEHIND_AN_INBOX);
-                relays.add(relay.started());
+                relays.add(relay);
+                relay.begin().started();
                 List<Future<Integer>> brought = List.of(
                         bring(broker, database, messages, random.nextLong()),
                         bring(broker, database, messages, random.nextLong()));
@@ -177,7 +182,7 @@ class KilledProjectionTest {
                     first += each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
                 }
             }
-            Child last = start(database, CONSUMER, List.of());
+            Child last = start(database, CONSUMER, List.of()).begin();
             relays.add(last);
             long all = (long) MESSAGES * ROUNDS;
             Deadline.await(
@@ -247,13 +252,14 @@ class KilledProjectionTest {
             createLedger(database);
             publish(database, Messages.ofManyKeys("k", MESSAGES));
             Child frozen = start(database, "", FROZEN);
-            relays.add(frozen.started());
+            relays.add(frozen.begin());
+            Child next = start(database);
+            relays.add(next);
             for (String step : FROZEN) {
                 frozen.jvm().awaitLine(CrashPoint.lineOf(step), PATIENCE);
             }
             frozen.jvm().freeze();
-            Child next = start(database);
-            relays.add(next);
+            next.begin();
             Deadline.await(
                     "the other has applied them",
                     PATIENCE,
@@ -312,8 +318,13 @@ class KilledProjectionTest {
                 .isZero();
     }
 
-    /** A relay in a process of its own, which may be starting still. */
+    /** A relay in a process of its own. Processes are slow to start: it may begin later, and be beginning still. */
     private record Child(ChildJvm jvm) {
+        Child begin() {
+            jvm.say("begin");
+            return this;
+        }
+
         Child started() throws InterruptedException {
             id();
             return this;
