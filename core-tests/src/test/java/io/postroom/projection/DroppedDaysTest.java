@@ -7,6 +7,7 @@ import io.postroom.PostroomException;
 import io.postroom.fault.CapturedLog;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Start;
+import io.postroom.relay.Subscription;
 import io.postroom.subscription.Act;
 import io.postroom.subscription.Point;
 import io.postroom.testkit.TestDatabase;
@@ -84,13 +85,21 @@ class DroppedDaysTest {
         old.take(20);
         old.drop();
         try (CapturedLog log = new CapturedLog()) {
-            once(Sales.model());
-            once(Sales.model());
+            for (int time = 0; time < 2; time++) {
+                once(Sales.model());
+                try (Relay relay = database.postroom()
+                        .relay()
+                        .project(Subscription.named("plain").build(), (tx, batch) -> {})
+                        .project(Subscription.named("later").start(Start.now()).build(), (tx, batch) -> {})
+                        .build()) {
+                    relay.runOnce();
+                }
+            }
             assertThat(log.text().lines())
-                    .filteredOn(
-                            line -> line.contains("subscription sales.g1 begins after position 0, but messages up to"
-                                    + " position 20 are gone"))
-                    .hasSize(1);
+                    .filteredOn(line -> line.contains("but messages up to position 20 are gone"))
+                    .satisfiesExactlyInAnyOrder(
+                            line -> assertThat(line).contains("subscription sales.g1 begins after position 0"),
+                            line -> assertThat(line).contains("subscription plain begins after position 0"));
         }
         assertThat(database.queryLong("select count(*) from sales.sale")).isEqualTo(10);
     }
