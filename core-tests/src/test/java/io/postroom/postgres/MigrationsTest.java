@@ -47,6 +47,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MigrationsTest {
+    private static final int KILLS = Boolean.getBoolean("postroom.long") ? 30 : 4;
     static final Duration PATIENCE = Duration.ofSeconds(30);
 
     /** What a plain migration leaves in the catalog. */
@@ -149,7 +150,7 @@ class MigrationsTest {
     void goesOnAfterKillsAtRandomMoments() throws Exception {
         Random random = new Random(20_261_115);
         int unfinished = 0;
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < KILLS; i++) {
             try (TestDatabase killed = TestDatabase.empty(TestPostgres.shared());
                     ChildJvm child = ChildJvm.start(MigrateMain.class, List.of(), killed.url())) {
                 child.awaitLine("ready", PATIENCE);
