@@ -122,6 +122,7 @@ class GrantsTest {
             thin_ticks         -      x      -      -      -
             time_ordered_id    x      -      -      -      -
             try_hold           x      x      -      -      x
+            unstamped          -      x      x      x      -
             """;
 
     static TestDatabase database;
@@ -395,7 +396,8 @@ class GrantsTest {
                         "read",
                         "restamp",
                         "stamp",
-                        "thin_ticks");
+                        "thin_ticks",
+                        "unstamped");
         assertThat(names("""
                 select proname from pg_proc where pronamespace = 'postroom'::regnamespace and prosecdef
                 and not coalesce('search_path=pg_catalog, pg_temp' = any (proconfig), false)"""))

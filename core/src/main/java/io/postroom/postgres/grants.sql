@@ -130,6 +130,7 @@ grant execute on function /*schema*/has_strays(), /*schema*/kept_after() to "/*r
 grant select on /*schema*/read_model, /*schema*/generation, /*schema*/materialized_view to "/*relay*/", "/*reader*/", "/*operator*/";
 grant insert, update on /*schema*/read_model, /*schema*/generation, /*schema*/materialized_view to "/*relay*/", "/*operator*/";
 grant delete on /*schema*/generation, /*schema*/materialized_view to "/*operator*/";
+grant execute on function /*schema*/unstamped(integer) to "/*relay*/", "/*reader*/", "/*operator*/";
 grant execute on function /*schema*/freshness(text) to "/*writer*/", "/*relay*/", "/*reader*/", "/*operator*/", "/*consumer*/";
 grant execute on function /*schema*/make_schema(text), /*schema*/let_read(text, text[]), /*schema*/refresh_view(regclass, boolean)
     to "/*relay*/";

@@ -20,6 +20,9 @@ record RelaySettings(
     /** How many batches' worth of bytes a lane holds in memory at most. */
     static final int WINDOW_BATCHES = 4;
 
+    /** Messages that have no position yet are counted no further than this as lag. */
+    static final int UNSTAMPED_MAX = 10_000;
+
     /** However long a sink asks to be left alone, it is asked again after this time. */
     static final Duration PAUSE_MAX = Duration.ofHours(1);
 

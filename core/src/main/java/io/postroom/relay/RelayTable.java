@@ -363,6 +363,7 @@ final class RelayTable {
     List<Lag> lag(Connection tx, Collection<String> subscriptions) {
         return lag.on(tx)
                 .set("subscriptions", subscriptions.toArray(String[]::new))
+                .set("count_max", RelaySettings.UNSTAMPED_MAX)
                 .list(row ->
                         new Lag(row.getString(1), row.getLong(2), Duration.ofMillis((long) (row.getDouble(3) * 1000))));
     }

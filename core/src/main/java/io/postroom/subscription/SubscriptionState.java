@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A subscription as it stands. Null for a part of the filter means all. {@code position} is its slowest lane's; {@code lagMessages}
- * counts positions from there to the journal's end, or to the end of a copy.
+ * counts positions from there to the journal's end and messages without a position, or positions to the end of a copy.
  *
  * @param lanesWanted a number of lanes that was asked for and not made yet
  * @param unavailableSince since when a live relay finds that its destination takes nothing; null while all flows

@@ -1,15 +1,17 @@
 -- Every subscription with how far its slowest lane is, how far behind, and what operators have asked of it.
---   :name text?, one subscription only   :count_max int, held keys and dead letters are counted no further
+--   :name text?, one subscription only   :count_max int, held keys, dead letters and messages without a position are counted no further
 -- A copy ends at a position; it is behind that, not the journal's end. How far behind a broker's consumer is, the broker knows.
 -- Index: delivery_held, dead_letter_open.
 select s.name, s.lanes, s.lanes_wanted, s.ordering, s.aggregate_types, s.event_types, s.tenants, s.on_burial, s.retry, s.created_at,
        s.paused_at, s.paused_by, s.pause_reason, s.copy_of, s.replay_rate, s.former_positions, s.served_by,
        coalesce(l.position, 0) as position,
        case when s.served_by <> 'postgres' then 0
-            else greatest(case when s.copy_of is null then head.position else coalesce(l.last, 0) end - coalesce(l.position, 0), 0)
+            when s.copy_of is null then greatest(head.position - coalesce(l.position, 0), 0) + unstamped.messages
+            else greatest(coalesce(l.last, 0) - coalesce(l.position, 0), 0)
        end as lag_messages,
        case when s.served_by <> 'postgres' or s.copy_of is not null and coalesce(l.position >= l.last, true) then 0
-            else coalesce(extract(epoch from clock_timestamp() - waiting.at), 0)
+            else coalesce(extract(epoch from clock_timestamp()
+                                             - least(waiting.at, case when s.copy_of is null then unstamped.since end)), 0)
        end::double precision as lag_seconds,
        (
            select min(c.opened_at)
@@ -41,6 +43,7 @@ left join (
     group by subscription
 ) as l on l.subscription = s.name
 cross join (select position from /*schema*/tick order by position desc limit 1) as head
+cross join /*schema*/unstamped(:count_max) as unstamped
 left join lateral (
     select at from /*schema*/tick where position > coalesce(l.position, 0) order by position limit 1
 ) as waiting on true

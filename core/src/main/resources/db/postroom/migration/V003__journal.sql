@@ -328,6 +328,35 @@ revoke all on function /*schema*/restamp() from public;
 revoke all on function /*schema*/key_hash(text, text, text) from public;
 revoke all on function /*schema*/stored_bytes(json, json) from public;
 
+-- How many messages wait for a position, counted no further than count_max, and since when the oldest does: since the last stamp, or since
+-- it got its id, whichever is later. Without it a journal that nobody stamps looks as if there was nothing to do. Index: outbox_xid.
+create function /*schema*/unstamped(count_max integer, out messages bigint, out since timestamptz)
+    language sql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as
+$$
+    with last as materialized (
+        select t.snapshot, t.cut, t.day, t.at from /*schema*/tick as t order by t.position desc limit 1
+    ), waiting as materialized (
+        select o.xid, greatest(last.at, case when substr(o.id::text, 15, 1) = '7'
+                   then to_timestamp((('x' || encode(substring(uuid_send(o.id) from 1 for 6), 'hex'))::bit(48)::bigint) / 1000.0)
+                   else o.occurred_at
+               end) as at
+        from last
+        cross join lateral (
+            select o.xid, o.id, o.occurred_at
+            from /*schema*/outbox as o
+            where o.xid >= pg_snapshot_xmax(last.snapshot) and o.day >= last.day - 1 and (last.cut is null or o.seq > last.cut)
+            order by o.xid
+            limit count_max
+        ) as o
+    )
+    select count(*), (select w.at from waiting as w order by w.xid limit 1) from waiting
+$$;
+revoke all on function /*schema*/unstamped(integer) from public;
+
 -- Leaves one tick per second of those made between two times: enough to find a position by time. The last tick always stays.
 create function /*schema*/thin_ticks(since timestamptz, until timestamptz, out thinned bigint)
     language plpgsql

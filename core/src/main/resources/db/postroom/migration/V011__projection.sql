@@ -65,8 +65,8 @@ create unique index generation_live on /*schema*/generation (read_model) where s
 create unique index generation_building on /*schema*/generation (read_model) where state in ('asked', 'building');
 
 -- How old the oldest message is that the live generation of a read model has not applied, and how old it may be. No row: no such model.
--- What has no position yet counts too, so that a model does not look fresh because nobody stamps: since the last stamp, or since the
--- message got its id, whichever is later. Index: the primary keys, delivery_head, the outbox partitions' index on xid.
+-- What has no position yet counts too, so that a model does not look fresh because nobody stamps. Index: the primary keys, delivery_head,
+-- outbox_xid.
 create function /*schema*/freshness(read_model text, out freshness text, out age interval, out age_max interval, out fresh boolean)
     returns setof record
     language sql
@@ -84,9 +84,6 @@ $$
         from /*schema*/delivery as v
         where v.subscription = g.subscription and v.state in ('waiting', 'sending', 'held', 'unreadable')
     ) as deliveries
-    cross join lateral (
-        select t.position, t.snapshot, t.day, t.at from /*schema*/tick as t order by t.position desc limit 1
-    ) as last
     left join lateral (
         select t.at
         from /*schema*/tick as t
@@ -94,18 +91,9 @@ $$
         order by t.position
         limit 1
     ) as oldest on true
-    left join lateral (
-        select greatest(last.at, case when substr(o.id::text, 15, 1) = '7'
-                   then to_timestamp((('x' || encode(substring(uuid_send(o.id) from 1 for 6), 'hex'))::bit(48)::bigint) / 1000.0)
-                   else o.occurred_at
-               end) as at
-        from /*schema*/outbox as o
-        where o.xid >= pg_snapshot_xmax(last.snapshot) and o.day >= last.day - 1
-        order by o.xid
-        limit 1
-    ) as unstamped on true
+    cross join lateral /*schema*/unstamped(1) as unstamped
     cross join lateral (
-        select greatest(clock_timestamp() - least(oldest.at, unstamped.at), interval '0') as age
+        select greatest(clock_timestamp() - least(oldest.at, unstamped.since), interval '0') as age
     ) as waiting
     where r.name = freshness.read_model
 $$;

@@ -89,6 +89,9 @@ final class SubscriptionListing {
         if (state.lanesWanted() != null) {
             return "changing";
         }
+        if (state.lanesLeased() == 0) {
+            return "unserved";
+        }
         return state.lanesReplaying() > 0 ? "replaying" : "active";
     }
 

@@ -8,6 +8,7 @@ import io.postroom.server.CommandRun;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -56,6 +57,28 @@ class ListTest {
         assertThat(row.get("lanesLeased").asInt()).isEqualTo(2);
         assertThat(row.get("eventTypes").size()).isEqualTo(2);
         assertThat(row.get("tenants").isNull()).isTrue();
+    }
+
+    /** Relays give positions: where none lives, nothing but the outbox tells that something waits. */
+    @Test
+    void isBehindThoughNobodyGivesPositions() throws SQLException {
+        try (TestDatabase lonely = TestDatabase.create()) {
+            try (Relay gone = lonely.postroom()
+                    .relay()
+                    .handle(Subscription.named("billing").build(), envelope -> {})
+                    .build()) {
+                gone.runOnce();
+            }
+            try (Connection tx = lonely.begin()) {
+                lonely.postroom().outbox().publishAll(tx, Messages.ofManyKeys("o", 3));
+                tx.commit();
+            }
+            CommandRun run = CommandRun.of(Map.of("POSTROOM_URL", lonely.url()), "subscription", "list", "-o", "json");
+            JsonNode row = JsonMapper.shared().readTree(run.out()).get(0);
+            assertThat(row.get("state").asString()).isEqualTo("unserved");
+            assertThat(row.get("lagMessages").asLong()).isEqualTo(3);
+            assertThat(row.get("lagSeconds").asDouble()).isPositive();
+        }
     }
 
     @Test

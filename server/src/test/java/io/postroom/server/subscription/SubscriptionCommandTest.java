@@ -130,7 +130,7 @@ class SubscriptionCommandTest {
             assertThat(shown.get("unavailableSince").asString()).isEqualTo("2026-11-15T10:00:00Z");
         }
         // What a relay saw that lives no more counts for nothing.
-        assertThat(row(run("list", "-o", "json")).get("state").asString()).isEqualTo("active");
+        assertThat(row(run("list", "-o", "json")).get("state").asString()).isEqualTo("unserved");
     }
 
     @Test
