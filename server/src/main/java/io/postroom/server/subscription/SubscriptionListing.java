@@ -89,10 +89,10 @@ final class SubscriptionListing {
         if (state.lanesWanted() != null) {
             return "changing";
         }
-        if (state.lanesLeased() == 0) {
-            return "unserved";
+        if (state.lanesReplaying() > 0) {
+            return "replaying";
         }
-        return state.lanesReplaying() > 0 ? "replaying" : "active";
+        return state.lanesLeased() == 0 ? "unserved" : "active";
     }
 
     static Listing lanes(List<LaneState> lanes) {
