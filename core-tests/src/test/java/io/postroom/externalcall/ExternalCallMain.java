@@ -7,13 +7,14 @@ import io.postroom.testkit.CrashPoint;
 import io.postroom.testkit.CrashingDataSource;
 import io.postroom.testkit.FakeProvider;
 import io.postroom.testkit.TestDatabase;
+import java.io.IOException;
 import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.function.Predicate;
 
 /**
- * Charges for one order in a process of its own, and may be killed or stand still on the way. Arguments: URL of the database, URL of the
- * provider, the order, and the point at which it dies.
+ * Charges for orders in a process of its own, on a thread for each, and stands still on the way until it is killed. Arguments: URL of the
+ * database, URL of the provider, and for each order its name and the point at which its thread stands still.
  */
 final class ExternalCallMain {
     static final Duration LEASE = Duration.ofSeconds(1);
@@ -85,15 +86,29 @@ final class ExternalCallMain {
         }
     }
 
-    public static void main(String[] arguments) throws InterruptedException {
-        Point point = Point.valueOf(arguments[3]);
-        CrashPoint crash = point == Point.FROZEN ? CrashPoint.freeze(point.name(), 1) : CrashPoint.kill(point.name());
-        try (HikariDataSource pool = TestDatabase.pool(arguments[0], 2)) {
-            CrashingDataSource database = new CrashingDataSource(pool);
-            point.on(database, crash);
-            boolean within = point == Point.ANSWERED || point == Point.FROZEN;
-            act(point.act, Postroom.on(database), arguments[1], arguments[2], within ? crash : null);
-            System.out.println("went on");
+    public static void main(String[] arguments) throws IOException {
+        HikariDataSource pool = TestDatabase.pool(arguments[0], arguments.length);
+        for (int i = 2; i < arguments.length; i += 2) {
+            String order = arguments[i];
+            Point point = Point.valueOf(arguments[i + 1]);
+            new Thread(() -> charge(pool, arguments[1], order, point)).start();
+        }
+        // Until its parent dies, if nobody kills it before.
+        System.in.read();
+        Runtime.getRuntime().halt(1);
+    }
+
+    private static void charge(HikariDataSource pool, String provider, String order, Point point) {
+        CrashPoint crash =
+                point == Point.FROZEN ? CrashPoint.freeze(point.name(), 1) : CrashPoint.hold(point.name(), 1);
+        CrashingDataSource database = new CrashingDataSource(pool);
+        point.on(database, crash);
+        boolean within = point == Point.ANSWERED || point == Point.FROZEN;
+        try {
+            act(point.act, Postroom.on(database), provider, order, within ? crash : null);
+            System.out.println("went on: " + order);
+        } catch (InterruptedException | RuntimeException e) {
+            System.out.println("went on: " + order + ": " + e);
         }
     }
 

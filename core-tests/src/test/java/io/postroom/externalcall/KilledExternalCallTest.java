@@ -9,13 +9,14 @@ import io.postroom.testkit.CrashPoint;
 import io.postroom.testkit.FakeProvider;
 import io.postroom.testkit.TestDatabase;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** SIGKILL at every point of a call: whoever goes on, when the lease is over, finds it done or does it under the same key. */
 class KilledExternalCallTest {
@@ -34,37 +35,46 @@ class KilledExternalCallTest {
         database.close();
     }
 
-    @ParameterizedTest
-    @CsvSource({
-        "BEFORE_BEGIN,  0, 0",
-        "IN_BEGIN,      0, 0",
-        "BEGUN,         1, 0",
-        "IN_TAKE,       1, 0",
-        "TAKEN,         1, 0",
-        "ANSWERED,      1, 1",
-        "BEFORE_END,    1, 1",
-        "IN_END,        1, 1",
-        "ENDED,         1, 1",
-        "BEFORE_LET_GO, 1, 1",
-        "LET_GO,        1, 1",
-        "BEFORE_PARK,   1, 1"
-    })
-    void chargesOnceWhereverItDies(Point point, long rowsLeft, int chargesLeft) throws InterruptedException {
-        String order = order(point);
+    /** What it leaves behind: how many rows of the call, and how many charges at the provider. */
+    private record Left(Point point, long rows, long charges) {}
+
+    /** Twelve orders of one process that is killed while each stands at its point. */
+    @Test
+    void chargesOnceWhereverItDies() throws InterruptedException {
+        List<Left> all = List.of(
+                new Left(Point.BEFORE_BEGIN, 0, 0),
+                new Left(Point.IN_BEGIN, 0, 0),
+                new Left(Point.BEGUN, 1, 0),
+                new Left(Point.IN_TAKE, 1, 0),
+                new Left(Point.TAKEN, 1, 0),
+                new Left(Point.ANSWERED, 1, 1),
+                new Left(Point.BEFORE_END, 1, 1),
+                new Left(Point.IN_END, 1, 1),
+                new Left(Point.ENDED, 1, 1),
+                new Left(Point.BEFORE_LET_GO, 1, 1),
+                new Left(Point.LET_GO, 1, 1),
+                new Left(Point.BEFORE_PARK, 1, 1));
         try (FakeProvider provider = FakeProvider.start()) {
-            if (point == Point.IN_TAKE || point == Point.TAKEN) {
+            for (Point second : List.of(Point.IN_TAKE, Point.TAKEN)) {
                 // An attempt before it has lost its answer: this one is the second.
                 database.postroom()
                         .externalCalls()
                         .perform(
-                                ExternalCallMain.operation(order),
+                                ExternalCallMain.operation(order(second)),
                                 ExternalCallsTest.HASH,
                                 key -> ProviderAnswer.unknown("not even sent"));
             }
-            die(provider, order, point);
-            assertThat(count("postroom.external_call", order)).isEqualTo(rowsLeft);
-            assertThat(provider.charges()).isEqualTo(chargesLeft);
-            finish(provider, order);
+            Map<String, Point> points = new LinkedHashMap<>();
+            all.forEach(each -> points.put(order(each.point()), each.point()));
+            die(provider, points);
+            for (Left each : all) {
+                String order = order(each.point());
+                assertThat(count("postroom.external_call", order)).as(order).isEqualTo(each.rows());
+                assertThat(charges(provider, order)).as(order).isEqualTo(each.charges());
+            }
+            for (String order : points.keySet()) {
+                finish(provider, order);
+            }
         }
     }
 
@@ -141,10 +151,23 @@ class KilledExternalCallTest {
     }
 
     private static void die(FakeProvider provider, String order, Point point) throws InterruptedException {
-        try (ChildJvm child = start(provider, order, point)) {
-            assertThat(child.awaitExit(DEADLINE)).as(child.toString()).isEqualTo(CrashPoint.EXIT_CODE);
-            assertThat(child.lines()).contains(CrashPoint.lineOf(point.name()));
+        die(provider, Map.of(order, point));
+    }
+
+    private static void die(FakeProvider provider, Map<String, Point> points) throws InterruptedException {
+        try (ChildJvm child = start(provider, points)) {
+            for (Point point : points.values()) {
+                child.awaitLine(CrashPoint.lineOf(point.name()), DEADLINE);
+            }
+            child.kill();
+            assertThat(child.lines()).noneMatch(line -> line.startsWith("went on"));
         }
+    }
+
+    private static long charges(FakeProvider provider, String order) {
+        return provider.charged().stream()
+                .filter(key -> key.equals("charge:t42:" + order + ":r1"))
+                .count();
     }
 
     /** As somebody who comes later does: when the lease is over, which is no longer than it was given for. */
@@ -160,7 +183,7 @@ class KilledExternalCallTest {
             LockSupport.parkNanos(20_000_000);
         }
         assertThat(call(order).state()).isEqualTo(CallState.DONE);
-        assertThat(provider.charged()).containsExactly("charge:t42:" + order + ":r1");
+        assertThat(charges(provider, order)).isEqualTo(1);
         assertThat(count("paid", order))
                 .as("what follows from it happened once")
                 .isEqualTo(1);
@@ -178,8 +201,13 @@ class KilledExternalCallTest {
     }
 
     private static ChildJvm start(FakeProvider provider, String order, Point point) {
-        return ChildJvm.start(
-                ExternalCallMain.class, List.of("-Xmx96m"), database.url(), provider.url(), order, point.name());
+        return start(provider, Map.of(order, point));
+    }
+
+    private static ChildJvm start(FakeProvider provider, Map<String, Point> points) {
+        List<String> arguments = new ArrayList<>(List.of(database.url(), provider.url()));
+        points.forEach((order, point) -> arguments.addAll(List.of(order, point.name())));
+        return ChildJvm.start(ExternalCallMain.class, List.of("-Xmx96m"), arguments.toArray(String[]::new));
     }
 
     private static long count(String table, String order) {

@@ -23,14 +23,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Two hundred clients of two nodes ask for the same keys as a third node that is killed with SIGKILL, at every labelled point. Whatever it
  * had begun has one effect, and one answer for whoever asks. A node dies at several points at once, since processes are slow to start;
- * with {@code -Dpostroom.long=true} at one, with a thousand keys in all.
+ * with {@code -Dpostroom.long=true} at four, with a thousand keys in all.
  */
 class KilledNodeTest {
     private static final boolean LONG = Boolean.getBoolean("postroom.long");
     private static final Duration DEADLINE = Duration.ofMinutes(LONG ? 10 : 4);
     private static final int THREADS_EACH = 100;
     private static final int KEYS = LONG ? 30 : 2;
-    private static final int TOGETHER = LONG ? 1 : 12;
+    private static final int TOGETHER = LONG ? 4 : 12;
 
     /** Most of it is for a loaded machine; whoever waits for more than a lease gives up after its patience, without an answer. */
     private static final Duration WAIT_MAX = NodeMain.POLICY.patience().multipliedBy(2);

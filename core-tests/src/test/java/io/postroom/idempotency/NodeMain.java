@@ -42,7 +42,9 @@ final class NodeMain {
                 for (String point : List.of(arguments).subList(3, arguments.length)) {
                     new Thread(() -> die(pool, point.split(":"), Integer.parseInt(arguments[2]))).start();
                 }
+                // Until its parent dies, if nobody kills it before.
                 orders.readLine();
+                Runtime.getRuntime().halt(1);
             } else {
                 survive(
                         new Crowd(Client.of(pool, new Work(pool, null, false)), Integer.parseInt(arguments[2])),
