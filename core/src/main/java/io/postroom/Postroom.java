@@ -22,6 +22,7 @@ import io.postroom.postgres.Schema;
 import io.postroom.projection.MaterializedViews;
 import io.postroom.projection.ReadModels;
 import io.postroom.relay.Relay;
+import io.postroom.schedule.Schedules;
 import io.postroom.source.Moves;
 import io.postroom.source.Reception;
 import io.postroom.source.SourceRedriver;
@@ -112,7 +113,12 @@ public final class Postroom {
 
     /** Jobs and queues as operators see and change them. */
     public JobBoard jobBoard() {
-        return new JobBoard(database, audit());
+        return new JobBoard(database, audit(), deadLetters());
+    }
+
+    /** Jobs that are enqueued again and again. */
+    public Schedules schedules() {
+        return new Schedules(database, jobs, audit());
     }
 
     /** What was given up on, and what to do about it. */

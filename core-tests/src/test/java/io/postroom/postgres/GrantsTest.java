@@ -71,6 +71,8 @@ class GrantsTest {
             redrive            -      su     s      siu    -
             redriven_letter    -      siud   s      si     -
             relay              -      siud   s      s      -
+            schedule           siu    su     s      siud   -
+            schedule_run       -      siud   s      siu    -
             settlement         -      sid    s      sd     -
             subscription       -      siu    s      siud   -
             subscription_move  -      s      s      siu    -

@@ -146,6 +146,11 @@ public final class Jobs {
         table.putLimit(tx, limit);
     }
 
+    /** Throws what {@link #enqueue} would throw because of the job itself. */
+    public static void check(Job job) {
+        JobRules.check(job);
+    }
+
     /** Begins a group of threads that work on queues of this database. */
     public Workers.Builder workers() {
         return new Workers.Builder(database, telemetry, this);

@@ -70,12 +70,14 @@ grant execute on function /*schema*/enqueue_bound(text, text, integer, text, jso
     to "/*writer*/", "/*relay*/", "/*operator*/";
 grant select, insert, update on /*schema*/job_limit to "/*writer*/";
 grant insert (name), select (id) on /*schema*/job_batch to "/*writer*/";
+grant select, insert, update on /*schema*/schedule to "/*writer*/";
 
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
     /*schema*/dead_letter, /*schema*/redrive, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset, /*schema*/message,
     /*schema*/redriven_letter, /*schema*/subscription_move, /*schema*/job, /*schema*/job_done, /*schema*/job_attempt, /*schema*/job_queue,
-    /*schema*/job_limit, /*schema*/job_rate, /*schema*/job_batch, /*schema*/job_need, /*schema*/worker
+    /*schema*/job_limit, /*schema*/job_rate, /*schema*/job_batch, /*schema*/job_need, /*schema*/worker,
+    /*schema*/schedule, /*schema*/schedule_run
     to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
@@ -94,6 +96,8 @@ grant insert, update, delete on /*schema*/job, /*schema*/worker to "/*relay*/";
 grant insert on /*schema*/job_done, /*schema*/job_attempt to "/*relay*/";
 grant insert, update, delete on /*schema*/job_rate to "/*relay*/";
 grant delete on /*schema*/job_need to "/*relay*/";
+grant update on /*schema*/schedule to "/*relay*/";
+grant insert, update, delete on /*schema*/schedule_run to "/*relay*/";
 
 grant insert, update, delete on /*schema*/subscription to "/*operator*/";
 grant insert, update, delete on /*schema*/lane, /*schema*/delivery to "/*operator*/";
@@ -105,6 +109,8 @@ grant insert, update on /*schema*/subscription_move to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
 grant insert, update, delete on /*schema*/job to "/*operator*/";
 grant insert, update on /*schema*/job_queue, /*schema*/job_limit to "/*operator*/";
+grant insert, update, delete on /*schema*/schedule to "/*operator*/";
+grant insert, update on /*schema*/schedule_run to "/*operator*/";
 grant insert on /*schema*/job_done, /*schema*/job_attempt to "/*operator*/";
 -- Neither answers, their headers included, nor what steps left for later.
 grant select (tenant_id, scope, key, request_hash, state, status_code, created_at, completed_at, expires_at,

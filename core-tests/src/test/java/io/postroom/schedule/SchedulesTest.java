@@ -1,0 +1,241 @@
+package io.postroom.schedule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.postroom.Postroom;
+import io.postroom.job.Enqueued;
+import io.postroom.job.Job;
+import io.postroom.testkit.TestDatabase;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Schedules in the database: who fires, when, and what becomes of times that nobody saw. */
+class SchedulesTest {
+    private static final int MISSED = Boolean.getBoolean("postroom.long") ? 20_000 : 200;
+
+    private static TestDatabase database;
+    private static Postroom postroom;
+    private static Schedules schedules;
+
+    private final Job job =
+            Job.of("report", "{\"of\":\"sales\"}").queue("reports").build();
+
+    @BeforeAll
+    static void open() {
+        database = TestDatabase.create();
+        postroom = database.postroom();
+        schedules = postroom.schedules();
+    }
+
+    @AfterAll
+    static void close() {
+        database.close();
+    }
+
+    @BeforeEach
+    void clear() {
+        database.execute(
+                "truncate postroom.schedule, postroom.schedule_run, postroom.job, postroom.job_done, postroom.audit");
+    }
+
+    private static void put(Schedule schedule, Instant now) {
+        postroom.database().transact(tx -> schedules.put(tx, schedule, now));
+    }
+
+    private static List<Instant> fired(String name) {
+        List<Instant> times = new ArrayList<>(
+                schedules.runs(name, 1_000).stream().map(ScheduleRun::fireAt).toList());
+        times.sort(null);
+        return times;
+    }
+
+    private static void await(String what, java.util.function.BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
+    }
+
+    @Test
+    void eachTimeFiresOnceHoweverManyNodesLookAtOnce() throws Exception {
+        Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+        put(
+                Schedule.of("each", FixedRate.every(Duration.ofSeconds(1)), job).missed(Missed.ALL),
+                now.minusSeconds(MISSED + 1));
+        ExecutorService nodes = Executors.newFixedThreadPool(3);
+        try {
+            List<Callable<Integer>> work = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                Schedules node = Postroom.on(database.dataSource()).schedules();
+                work.add(() -> {
+                    int fired = 0;
+                    while (node.get("each").nextAt().isBefore(now)) {
+                        fired += node.runOnce();
+                    }
+                    return fired;
+                });
+            }
+            int fired = 0;
+            for (Future<Integer> node : nodes.invokeAll(work)) {
+                fired += node.get();
+            }
+            assertThat(fired).isGreaterThanOrEqualTo(MISSED);
+            assertThat(database.queryLong("select count(*) from postroom.job")).isEqualTo(fired);
+            assertThat(database.queryLong("select count(*) from postroom.schedule_run"))
+                    .isEqualTo(fired);
+            assertThat(database.queryLong("select count(distinct headers ->> 'fire-at') from postroom.job"))
+                    .isEqualTo(fired);
+            assertThat(database.queryLong("select count(*) from postroom.schedule_run where at < fire_at"))
+                    .as("none is early")
+                    .isZero();
+        } finally {
+            nodes.shutdownNow();
+        }
+    }
+
+    @Test
+    void nodesThatRunFireOnTimeAndNeverEarlyOrTwice() {
+        List<Scheduler> nodes = new ArrayList<>();
+        postroom.database()
+                .transact(tx -> schedules.put(tx, Schedule.of("tick", FixedRate.every(Duration.ofSeconds(1)), job)));
+        for (int i = 0; i < 3; i++) {
+            nodes.add(Postroom.on(database.dataSource()).schedules().start());
+        }
+        try {
+            await("two times", () -> fired("tick").size() >= 2);
+        } finally {
+            nodes.forEach(Scheduler::close);
+        }
+        long runs = database.queryLong("select count(*) from postroom.schedule_run");
+        assertThat(database.queryLong("select count(*) from postroom.job")).isEqualTo(runs);
+        assertThat(database.queryLong(
+                        "select count(*) from postroom.schedule_run r join postroom.job j on j.id = r.job_id"
+                                + " where j.created_at < r.fire_at"))
+                .isZero();
+    }
+
+    @Test
+    void missedTimesAreSkippedFiredOnceOrAllFired() {
+        Instant begin = Instant.parse("2026-05-01T00:00:00Z");
+        Instant late = Instant.parse("2026-05-01T05:30:00Z");
+        Cron hourly = Cron.parse("0 * * * *", "UTC");
+        for (Missed missed : Missed.values()) {
+            put(Schedule.of(missed.word(), hourly, job).missed(missed), begin);
+        }
+        assertThat(schedules.runOnce(late)).isEqualTo(6);
+        assertThat(fired("skip")).isEmpty();
+        assertThat(fired("once")).containsExactly(Instant.parse("2026-05-01T05:00:00Z"));
+        assertThat(fired("all")).hasSize(5).endsWith(Instant.parse("2026-05-01T05:00:00Z"));
+        for (Missed missed : Missed.values()) {
+            assertThat(schedules.get(missed.word()).nextAt()).isEqualTo(Instant.parse("2026-05-01T06:00:00Z"));
+        }
+        assertThat(schedules.runOnce(late)).as("nothing more").isZero();
+        assertThat(schedules.runOnce(Instant.parse("2026-05-01T06:00:59Z")))
+                .as("late, but not missed")
+                .isEqualTo(3);
+    }
+
+    /** Two nights in Berlin, one look in half an hour. */
+    @Test
+    void aTimeOfDayFiresOnceOnEachDayWhenClocksChange() {
+        Instant time = Instant.parse("2026-03-27T12:00:00Z");
+        put(Schedule.of("night", Cron.parse("30 2 * * *", "Europe/Berlin"), job), time);
+        for (int looks = 0; looks < 100; looks++) {
+            time = time.plus(30, ChronoUnit.MINUTES);
+            schedules.runOnce(time);
+        }
+        assertThat(fired("night"))
+                .as("02:30 does not exist on the 29th")
+                .containsExactly(Instant.parse("2026-03-28T01:30:00Z"), Instant.parse("2026-03-29T01:00:00Z"));
+        clear();
+        time = Instant.parse("2026-10-24T12:00:00Z");
+        put(Schedule.of("night", Cron.parse("30 2 * * *", "Europe/Berlin"), job), time);
+        for (int looks = 0; looks < 100; looks++) {
+            time = time.plus(30, ChronoUnit.MINUTES);
+            schedules.runOnce(time);
+        }
+        assertThat(fired("night"))
+                .as("02:30 comes twice on the 25th")
+                .containsExactly(Instant.parse("2026-10-25T00:30:00Z"), Instant.parse("2026-10-26T01:30:00Z"));
+    }
+
+    @Test
+    void aDelayBeginsWhenTheJobBeforeHasEnded() {
+        put(Schedule.withDelay("after", Duration.ofHours(1), job), Instant.now().minus(2, ChronoUnit.HOURS));
+        assertThat(schedules.runOnce()).isEqualTo(1);
+        assertThat(schedules.get("after").nextAt()).isNull();
+        assertThat(schedules.runOnce()).as("its job has not ended").isZero();
+        long id = schedules.get("after").lastJob();
+        postroom.jobBoard().cancel(id, "ann", "enough");
+        assertThat(schedules.runOnce()).isZero();
+        Instant ended = postroom.jobBoard().find(id).orElseThrow().endedAt();
+        assertThat(schedules.get("after").nextAt()).isEqualTo(ended.plus(1, ChronoUnit.HOURS));
+    }
+
+    @Test
+    void withoutOverlapATimeIsLeftOutWhileTheJobBeforeHasNotEnded() {
+        Instant begin = Instant.parse("2026-05-01T00:00:30Z");
+        put(Schedule.of("alone", Cron.parse("* * * * *", "UTC"), job).withoutOverlap(), begin);
+        assertThat(schedules.runOnce(begin.plusSeconds(60))).isEqualTo(1);
+        assertThat(schedules.runOnce(begin.plusSeconds(120))).isZero();
+        assertThat(schedules.runs("alone", 10)).extracting(ScheduleRun::skipped).containsExactly(true, false);
+        postroom.jobBoard().cancel(schedules.get("alone").lastJob(), "ann", "enough");
+        assertThat(schedules.runOnce(begin.plusSeconds(180))).isEqualTo(1);
+    }
+
+    @Test
+    void operatorsPauseRunAndLookAhead() {
+        Cron cron = Cron.parse("0 6 * * MON", "Europe/Berlin");
+        postroom.database().transact(tx -> schedules.put(tx, Schedule.of("weekly", cron, job)));
+        List<Instant> next = schedules.next("weekly", 3);
+        assertThat(next).isEqualTo(cron.next(Instant.now(), 3));
+        assertThat(schedules.pause("weekly", "ann", "holidays")).isTrue();
+        assertThat(schedules.pause("weekly", "ann", "holidays")).isFalse();
+        assertThat(schedules.runOnce(next.get(2))).isZero();
+        Enqueued now = schedules.runNow("weekly", "ann", "the boss asked");
+        assertThat(postroom.jobBoard().find(now.id()).orElseThrow())
+                .satisfies(found -> assertThat(found.payload()).isEqualTo("{\"of\":\"sales\"}"))
+                .satisfies(found -> assertThat(found.headers()).containsEntry("schedule", "weekly"));
+        assertThat(schedules.resume("weekly", "ann", "back")).isTrue();
+        assertThat(schedules.next("weekly", 1)).isEqualTo(next.subList(0, 1));
+        assertThat(database.queryLong("select count(*) from postroom.audit")).isEqualTo(3);
+        assertThatThrownBy(() -> schedules.pause("weakly", "ann", "?"))
+                .hasMessageContaining("there is none of this name")
+                .hasMessageContaining("weekly");
+    }
+
+    @Test
+    void declaringTheSameAgainChangesNothingAndAnotherTimeMovesTheNext() {
+        Schedule hourly = Schedule.of("a", Cron.parse("0 * * * *", "UTC"), job);
+        Instant early = Instant.parse("2026-05-01T00:30:00Z");
+        put(hourly, early);
+        assertThat(postroom.database().<Boolean>transact(tx -> schedules.put(tx, hourly)))
+                .isFalse();
+        assertThat(schedules.get("a").nextAt()).as("still due").isEqualTo(Instant.parse("2026-05-01T01:00:00Z"));
+        put(Schedule.of("a", Cron.parse("15 * * * *", "UTC"), job), early);
+        assertThat(schedules.get("a").nextAt()).isEqualTo(Instant.parse("2026-05-01T01:15:00Z"));
+        assertThatThrownBy(() -> Schedule.of(
+                        "A",
+                        FixedRate.every(Duration.ofSeconds(1)),
+                        Job.of("k", "{}").unique("u").build()))
+                .hasMessageContaining("its name must be")
+                .hasMessageContaining("unique key");
+        assertThatThrownBy(() -> put(Schedule.withDelay("b", Duration.ZERO, job), early))
+                .hasMessageContaining("delay is PT0S");
+    }
+}

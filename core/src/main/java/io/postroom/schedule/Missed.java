@@ -1,0 +1,22 @@
+package io.postroom.schedule;
+
+import java.util.Locale;
+
+/** What becomes of times that passed while no node was there, or the database was away. */
+public enum Missed {
+    /** They are left out. A time that is less than a minute late is not missed. */
+    SKIP,
+    /** However many there are, the last of them fires, late. */
+    ONCE,
+    /** Each of them fires, late. */
+    ALL;
+
+    /** As it is stored and written. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    static Missed of(String word) {
+        return valueOf(word.toUpperCase(Locale.ROOT));
+    }
+}

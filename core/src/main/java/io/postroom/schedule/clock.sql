@@ -1,0 +1,2 @@
+-- What time it is.
+select clock_timestamp()
