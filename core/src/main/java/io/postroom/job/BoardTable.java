@@ -17,6 +17,10 @@ import org.jspecify.annotations.Nullable;
 /** The jobs as operators see them: one method per statement, no decisions. Runs in the given transaction, never commits. */
 final class BoardTable {
     private final Sql find;
+    private final Sql list;
+    private final Sql queues;
+    private final Sql hurry;
+    private final Sql findLetter;
     private final Sql attempts;
     private final Sql lockJob;
     private final Sql askCancel;
@@ -25,6 +29,10 @@ final class BoardTable {
 
     BoardTable(Schema schema) {
         find = schema.sql(BoardTable.class, "find.sql");
+        list = schema.sql(BoardTable.class, "list.sql");
+        queues = schema.sql(BoardTable.class, "queues.sql");
+        hurry = schema.sql(BoardTable.class, "hurry.sql");
+        findLetter = schema.sql(BoardTable.class, "find_letter.sql");
         attempts = schema.sql(BoardTable.class, "attempts.sql");
         lockJob = schema.sql(BoardTable.class, "lock_job.sql");
         askCancel = schema.sql(BoardTable.class, "ask_cancel.sql");
@@ -38,6 +46,40 @@ final class BoardTable {
 
     List<JobAttempt> attempts(Connection tx, long id, int limit) {
         return attempts.on(tx).set("id", id).set("limit", limit).list(BoardTable::attempt);
+    }
+
+    List<JobDetails> list(Connection tx, JobFilter filter, long before, int limit) {
+        JobState state = filter.state();
+        return list.on(tx)
+                .set("queue", filter.queue())
+                .set("kind", filter.kind())
+                .set("state", state == null ? null : state.word())
+                .set("tenant_id", filter.tenantId())
+                .set("batch", filter.batch())
+                .set("before", before)
+                .set("limit", limit)
+                .list(BoardTable::details);
+    }
+
+    List<JobQueue> queues(Connection tx) {
+        return queues.on(tx)
+                .list(row -> new JobQueue(
+                        row.getString("name"),
+                        row.getLong("ready"),
+                        row.getLong("waiting"),
+                        row.getLong("running"),
+                        row.getLong("workers"),
+                        instantOrNull(row, "paused_at"),
+                        row.getString("paused_by"),
+                        row.getString("pause_reason")));
+    }
+
+    boolean hurry(Connection tx, long id) {
+        return hurry.on(tx).set("id", id).update() > 0;
+    }
+
+    Optional<Long> findLetter(Connection tx, long id) {
+        return findLetter.on(tx).set("id", id).first(row -> row.getLong(1));
     }
 
     /** Whether it runs; empty if it has ended. */
@@ -63,6 +105,8 @@ final class BoardTable {
     }
 
     private static JobDetails details(ResultSet row) throws SQLException {
+        long batch = row.getLong("batch");
+        Long batchOrNull = row.wasNull() ? null : batch;
         return new JobDetails(
                 row.getLong("id"),
                 row.getString("queue"),
@@ -79,6 +123,9 @@ final class BoardTable {
                 row.getString("worker"),
                 instantOrNull(row, "claimed_at"),
                 instantOrNull(row, "cancel_asked_at"),
+                row.getString("unique_key"),
+                batchOrNull,
+                row.getString("progress"),
                 instant(row, "created_at"),
                 instantOrNull(row, "ended_at"),
                 row.getString("ended_by"),

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +24,8 @@ final class Claimer {
 
     /** How many jobs one statement claims. */
     private static final int CLAIM_MAX = 1_000;
+
+    private static final int STEP_MAX = 100;
 
     /** So long after a claim whose answer was lost, it may still be done behind our back. */
     private static final long UNSURE_NANOS = Duration.ofMinutes(10).toNanos();
@@ -99,6 +102,24 @@ final class Claimer {
         if (more) {
             signal.raise();
         }
+    }
+
+    /** One round without a thread: opens the gate and claims a few of each queue. Returns whether there may be more. */
+    boolean step(Consumer<ClaimedJob> taker) {
+        Connection tx = line.connection();
+        boolean some = gate.openWide(tx);
+        for (Map.Entry<Crew, Front> entry : crews.entrySet()) {
+            List<ClaimedJob> jobs = table.claim(tx, entry.getKey().queue(), STEP_MAX);
+            jobs.forEach(held::add);
+            jobs.forEach(taker);
+            some |= !jobs.isEmpty();
+        }
+        return some;
+    }
+
+    /** After steps. */
+    void closeLine() {
+        line.close();
     }
 
     /** Claims nothing more; returns when the last claim was given to its crew. */

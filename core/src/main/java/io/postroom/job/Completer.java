@@ -105,6 +105,18 @@ final class Completer {
         Threads.join(thread, grace.plusSeconds(1));
     }
 
+    /** Writes what is there, on the caller's thread; for workers that were not started. */
+    void writeNow() throws InterruptedException {
+        List<Ended> batch = new ArrayList<>();
+        pending.drainTo(batch);
+        write(batch);
+    }
+
+    /** After {@link #writeNow}. */
+    void closeLine() {
+        line.close();
+    }
+
     /** Ends when stopped and nothing is left to write. */
     private void run() {
         List<Ended> batch = new ArrayList<>();

@@ -71,6 +71,11 @@ final class Gate {
         return opened;
     }
 
+    /** Lets go everything that may, whether that is due or not. */
+    boolean openWide(Connection tx) {
+        return table.promote(tx, PROMOTE_MAX) + admit(tx) + release(tx, false) + release(tx, true) > 0;
+    }
+
     private boolean promote(Connection tx) {
         long began = System.nanoTime();
         if (!promotions.isDue(began)) {

@@ -7,8 +7,12 @@ import java.net.UnknownHostException;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,6 +63,17 @@ final class Heart {
     void start() {
         beat();
         thread = Threads.start("postroom-beat-" + settings.name(), this::run);
+    }
+
+    /** One beat, without a thread. */
+    void beatOnce() {
+        beat();
+    }
+
+    /** After {@link #beatOnce}. */
+    void withdrawOnce() {
+        withdraw();
+        line.close();
     }
 
     /** Whether the lease surely holds: others have not taken this worker's jobs. */
@@ -136,6 +151,7 @@ final class Heart {
             return;
         }
         Connection tx = line.connection();
+        noteProgress(tx, old);
         Map<Long, Boolean> mine = table.look(tx, old.stream().map(Run::job).toList());
         for (Run run : old) {
             Boolean cancelAsked = mine.get(run.job().id());
@@ -145,6 +161,26 @@ final class Heart {
             } else if (cancelAsked) {
                 run.context().cancel();
                 run.interrupt(Run.Why.CANCEL);
+            }
+        }
+    }
+
+    private void noteProgress(Connection tx, List<Run> runs) {
+        SortedMap<ClaimedJob, String> said = new TreeMap<>(Comparator.comparingLong(ClaimedJob::id));
+        for (Run run : runs) {
+            String progress = run.context().unwrittenProgress();
+            if (progress != null) {
+                said.put(run.job(), progress);
+            }
+        }
+        if (said.isEmpty()) {
+            return;
+        }
+        Set<Long> noted = table.noteProgress(tx, said);
+        for (Run run : runs) {
+            String progress = said.get(run.job());
+            if (progress != null && noted.contains(run.job().id())) {
+                run.context().progressWritten(progress);
             }
         }
     }

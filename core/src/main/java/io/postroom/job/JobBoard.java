@@ -2,12 +2,20 @@ package io.postroom.job;
 
 import io.postroom.PostroomException;
 import io.postroom.audit.Audit;
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.DeadLetters;
+import io.postroom.deadletter.Redrive;
+import io.postroom.deadletter.RedriveAction;
+import io.postroom.deadletter.RedriveRequest;
+import io.postroom.deadletter.Redrives;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.JoinedTransaction;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Jobs and queues as operators see and change them. Every act is audited in its own transaction: both are there, or neither.
@@ -16,6 +24,7 @@ import java.util.Optional;
  */
 public final class JobBoard {
     public static final int ATTEMPTS_MAX = 1_000;
+    public static final int PAGE_MAX = 1_000;
 
     private static final JoinedTransaction TRANSACTION = new JoinedTransaction("job", "cancel");
 
@@ -23,8 +32,10 @@ public final class JobBoard {
     private final Audit audit;
     private final BoardTable table;
     private final SettleTable settling;
+    private final Redrives redrives;
 
-    public JobBoard(Database database, Audit audit) {
+    public JobBoard(Database database, Audit audit, DeadLetters letters) {
+        this.redrives = letters.redrives();
         this.database = database;
         this.audit = audit;
         this.table = new BoardTable(database.schema());
@@ -39,6 +50,73 @@ public final class JobBoard {
     /** The attempts at a job that did not end with it done, the first one first. */
     public List<JobAttempt> attempts(long id) {
         return database.run(tx -> table.attempts(tx, id, ATTEMPTS_MAX));
+    }
+
+    /** Jobs that fit, the newest first; {@code before} is the last of the page before. */
+    public List<JobDetails> list(JobFilter filter, @Nullable Long before, int limit) {
+        if (limit < 1 || limit > PAGE_MAX) {
+            throw new IllegalArgumentException("limit is " + limit + ", the range is 1 to " + PAGE_MAX);
+        }
+        return database.run(tx -> table.list(tx, filter, before == null ? Long.MAX_VALUE : before, limit));
+    }
+
+    /** Queues that have jobs, have workers or are paused. Reads every job that has not ended. */
+    public List<JobQueue> queues() {
+        return database.run(table::queues);
+    }
+
+    /** Lets a job run now that failed, or that waits for its time. One that failed is redriven from its dead letter. */
+    public Retried retry(long id, String actor, String reason) {
+        check("retry job " + id, actor, reason);
+        Optional<Boolean> hurried = database.transact(tx -> {
+            settling.boundTransaction(tx, SettleTable.FROZEN);
+            Optional<Boolean> running = table.lockJob(tx, id);
+            boolean changed = running.isPresent() && table.hurry(tx, id);
+            if (changed) {
+                audit.record(tx, actor, "job retry", "job " + id, reason, Map.of());
+            }
+            return running.map(ignored -> changed);
+        });
+        if (hurried.isPresent()) {
+            return hurried.get() ? Retried.HURRIED : Retried.UNDER_WAY;
+        }
+        JobDetails ended = find(id).orElseThrow(() -> unknown("retry", id));
+        Optional<Long> letter = database.run(tx -> table.findLetter(tx, id));
+        if (letter.isEmpty()) {
+            return ended.state().isEnd() ? Retried.ENDED : Retried.UNDER_WAY;
+        }
+        RedriveRequest request = new RedriveRequest(
+                UUID.randomUUID(),
+                RedriveAction.REDRIVE,
+                DeadLetterFilter.ofIds(letter.get()),
+                null,
+                null,
+                null,
+                actor,
+                reason);
+        redrives.request(request);
+        return redriven(id, request.id());
+    }
+
+    private Retried redriven(long id, UUID redrive) {
+        try {
+            Redrive done = redrives.run(redrive, progress -> {});
+            if (done.done() == 1) {
+                return Retried.REDRIVEN;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        throw new PostroomException(
+                "job.not-redriven",
+                "could not retry job " + id + ": redrive " + redrive
+                        + " has left its dead letter out; another job may have its unique key, postroom deadletter show says more");
+    }
+
+    private static PostroomException unknown(String verb, long id) {
+        return new PostroomException(
+                "job.unknown",
+                "could not " + verb + " job " + id + ": there is none with this id, or it was forgotten; check the id");
     }
 
     /** Cancels a job: at once if it has not begun; if it runs, its handler is told. */
@@ -60,10 +138,7 @@ public final class JobBoard {
         Optional<Boolean> running = table.lockJob(tx, id);
         if (running.isEmpty()) {
             if (table.find(tx, id).isEmpty()) {
-                throw new PostroomException(
-                        "job.unknown",
-                        "could not cancel job " + id
-                                + ": there is none with this id, or it was forgotten; check the id");
+                throw unknown("cancel", id);
             }
             return Cancellation.TOO_LATE;
         }

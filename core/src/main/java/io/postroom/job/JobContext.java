@@ -2,15 +2,20 @@ package io.postroom.job;
 
 import io.postroom.message.Codec;
 import io.postroom.message.HeaderText;
+import io.postroom.message.JacksonCodec;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A job as its handler sees it, for one attempt. Safe for use by many threads. */
 public final class JobContext {
+    private static final Codec TEXT = new JacksonCodec();
+
     private final ClaimedJob job;
     private final Codec codec;
     private volatile boolean cancelled;
     private volatile boolean lost;
+    private volatile @Nullable String progress;
+    private volatile @Nullable String written;
 
     JobContext(ClaimedJob job, Codec codec) {
         this.job = job;
@@ -66,6 +71,32 @@ public final class JobContext {
     /** Whether the job was taken away from this worker: whatever the handler says now changes nothing. */
     public boolean isLost() {
         return lost;
+    }
+
+    /**
+     * Says how far the job is, for whoever looks: a share from 0 to 1 and a few words. Costs nothing here; it is written about once a
+     * second while it changes, and forgotten when the job ends.
+     */
+    public void progress(double share, String note) {
+        if (!(share >= 0 && share <= 1) || note.length() > JobRules.PROGRESS_NOTE_LENGTH_MAX) {
+            throw new InvalidJobException(
+                    "job.progress-invalid",
+                    "could not note the progress of " + job + ": the share is " + share
+                            + ", the range is 0 to 1; the note has " + note.length() + " characters, the limit is "
+                            + JobRules.PROGRESS_NOTE_LENGTH_MAX);
+        }
+        progress = "{\"share\":" + share + ",\"note\":" + TEXT.encode(note) + "}";
+    }
+
+    /** What was said and not written yet; null: nothing. */
+    @Nullable
+    String unwrittenProgress() {
+        String said = progress;
+        return said == null || said.equals(written) ? null : said;
+    }
+
+    void progressWritten(String said) {
+        written = said;
     }
 
     void cancel() {

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param runAt when it was, or is, due
  * @param attempt how many attempts were begun, as far as they count
  * @param worker who has it, while it runs
+ * @param uniqueKey its unique key, while it has one
+ * @param batch the batch it belongs to
+ * @param progress what its handler said last, as JSON, while it has not ended
  * @param endedBy the worker or the operator who ended it
  */
 public record JobDetails(
@@ -29,6 +32,9 @@ public record JobDetails(
         @Nullable String worker,
         @Nullable Instant claimedAt,
         @Nullable Instant cancelAskedAt,
+        @Nullable String uniqueKey,
+        @Nullable Long batch,
+        @Nullable String progress,
         Instant createdAt,
         @Nullable Instant endedAt,
         @Nullable String endedBy,

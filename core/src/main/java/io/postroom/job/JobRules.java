@@ -24,6 +24,7 @@ public final class JobRules {
     public static final Duration DEADLINE_MIN = Duration.ofMillis(1);
     public static final Duration DEADLINE_MAX = Duration.ofDays(7);
     public static final int RESULT_BYTES_MAX = 65_536;
+    public static final int PROGRESS_NOTE_LENGTH_MAX = 500;
     public static final int KEY_LENGTH_MAX = 200;
 
     /** Less than what has ended is kept. */

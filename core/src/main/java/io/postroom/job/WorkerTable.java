@@ -5,8 +5,11 @@ import io.postroom.postgres.Sql;
 import java.sql.Connection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
 
 /** The workers, and what each looks up about its own jobs: one method per statement, no decisions. */
 final class WorkerTable {
@@ -14,12 +17,14 @@ final class WorkerTable {
     private final Sql withdraw;
     private final Sql begin;
     private final Sql look;
+    private final Sql noteProgress;
 
     WorkerTable(Schema schema) {
         beat = schema.sql(WorkerTable.class, "beat.sql");
         withdraw = schema.sql(WorkerTable.class, "withdraw.sql");
         begin = schema.sql(WorkerTable.class, "begin.sql");
         look = schema.sql(WorkerTable.class, "look.sql");
+        noteProgress = schema.sql(WorkerTable.class, "note_progress.sql");
     }
 
     void beat(Connection tx, WorkerSettings worker, String host) {
@@ -51,5 +56,17 @@ final class WorkerTable {
                 .set("fences", sorted.stream().mapToLong(ClaimedJob::fence).toArray())
                 .list(row -> mine.put(row.getLong(1), row.getBoolean(2)));
         return mine;
+    }
+
+    /** The ids of those whose progress was noted. */
+    Set<Long> noteProgress(Connection tx, SortedMap<ClaimedJob, String> said) {
+        return new HashSet<>(noteProgress
+                .on(tx)
+                .set("ids", said.keySet().stream().mapToLong(ClaimedJob::id).toArray())
+                .set(
+                        "fences",
+                        said.keySet().stream().mapToLong(ClaimedJob::fence).toArray())
+                .set("progress", said.values().toArray(String[]::new))
+                .list(row -> row.getLong(1)));
     }
 }

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +30,9 @@ public final class Workers implements AutoCloseable {
 
     /** How long handlers that are interrupted by a stop may take to return. */
     private static final Duration INTERRUPTED_GRACE = Duration.ofSeconds(2);
+
+    /** A job that is due again and again must not run for ever. */
+    private static final int RUN_DUE_MAX = 100_000;
 
     private static final long LOOK_AGAIN_NANOS = 2_000_000;
 
@@ -80,6 +86,35 @@ public final class Workers implements AutoCloseable {
         reaper.start();
         forget = jobs.onNudge(claimer::expect);
         LOG.info("worker {} ({}) started, on {}", settings.name(), settings.id(), settings.queues());
+    }
+
+    /**
+     * Runs every job that is due, one after the other on the caller's thread, with all that these let go, and returns how many attempts
+     * were made. For tests and tools, instead of {@link #start}: nobody interrupts a handler that hangs.
+     */
+    public synchronized int runDue() throws InterruptedException {
+        if (started || closed) {
+            throw new IllegalStateException("worker " + settings.name() + " was started or closed already");
+        }
+        Set<Run> current = ConcurrentHashMap.newKeySet();
+        AtomicInteger ran = new AtomicInteger();
+        heart.beatOnce();
+        try {
+            boolean more = true;
+            while (more && ran.get() < RUN_DUE_MAX) {
+                heart.beatOnce();
+                more = claimer.step(job -> {
+                    runner.run(job, current);
+                    ran.incrementAndGet();
+                });
+                completer.writeNow();
+            }
+            return ran.get();
+        } finally {
+            completer.closeLine();
+            claimer.closeLine();
+            heart.withdrawOnce();
+        }
     }
 
     /** The worker's own name for itself in the database. */
