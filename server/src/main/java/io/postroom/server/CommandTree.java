@@ -8,10 +8,13 @@ import io.postroom.server.deadletter.DeadLetterCommand;
 import io.postroom.server.dev.DevCommand;
 import io.postroom.server.externalcall.ExternalCallCommand;
 import io.postroom.server.idempotency.IdempotencyCommand;
+import io.postroom.server.job.JobCommand;
+import io.postroom.server.job.QueueCommand;
 import io.postroom.server.message.MessageCommand;
 import io.postroom.server.projection.ProjectionCommand;
 import io.postroom.server.projection.ViewCommand;
 import io.postroom.server.relay.RelayCommand;
+import io.postroom.server.schedule.ScheduleCommand;
 import io.postroom.server.schema.SchemaCommand;
 import io.postroom.server.subscription.LaneCommand;
 import io.postroom.server.subscription.SubscriptionCommand;
@@ -72,6 +75,9 @@ public final class CommandTree {
                 .addSubcommand(new RelayCommand(terminal, options))
                 .addSubcommand(new MessageCommand(terminal, options))
                 .addSubcommand(new DeadLetterCommand(terminal, options))
+                .addSubcommand(new CommandLine(new JobCommand(terminal, options))
+                        .addSubcommand(new QueueCommand(terminal, options)))
+                .addSubcommand(new ScheduleCommand(terminal, options))
                 .addSubcommand(new ExternalCallCommand(terminal, options))
                 .addSubcommand(new IdempotencyCommand(terminal, options))
                 .addSubcommand(new AuditCommand(terminal, options))

@@ -1,0 +1,67 @@
+package io.postroom.server.schedule;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.Postroom;
+import io.postroom.job.Job;
+import io.postroom.schedule.Cron;
+import io.postroom.schedule.Schedule;
+import io.postroom.server.CommandRun;
+import io.postroom.testkit.TestDatabase;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class ScheduleCommandTest {
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void create() {
+        database = TestDatabase.create();
+        Postroom postroom = database.postroom();
+        Schedule nightly = Schedule.of(
+                "nightly",
+                Cron.parse("30 2 * * *", "Europe/Berlin"),
+                Job.of("report", "{}").build());
+        postroom.database().transact(tx -> postroom.schedules().put(tx, nightly));
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    private static CommandRun run(String... arguments) {
+        return CommandRun.of(
+                Map.of("POSTROOM_URL", database.url()),
+                Stream.concat(Stream.of("schedule"), Stream.of(arguments)).toArray(String[]::new));
+    }
+
+    private static JsonNode json(CommandRun run) {
+        return JsonMapper.shared().readTree(run.out());
+    }
+
+    @Test
+    void listsLooksAheadRunsPausesAndResumes() {
+        assertThat(run("list").out()).contains("nightly").contains("at 02:30 every day, Europe/Berlin");
+        JsonNode next = json(run("next", "nightly", "--count", "3", "-o", "json"));
+        assertThat(next).hasSize(3);
+        assertThat(json(run("list", "-o", "json")).get(0).get("nextAt").asString())
+                .isEqualTo(next.get(0).get("fireAt").asString());
+        CommandRun now = run("run", "nightly", "--reason", "numbers were wrong");
+        assertThat(now.exitCode()).as(now.err()).isZero();
+        assertThat(database.queryLong("select count(*) from postroom.job where id = "
+                        + now.out().strip()))
+                .isEqualTo(1);
+        assertThat(run("pause", "nightly", "--reason", "holidays").err()).contains("schedule nightly is paused");
+        assertThat(run("next", "nightly").err()).contains("it fires at none of these");
+        assertThat(run("resume", "nightly", "--reason", "back").err()).contains("schedule nightly goes on");
+        assertThat(run("run", "nightli", "--reason", "r").exitCode()).isEqualTo(3);
+        assertThat(run("next", "nightly", "--count", "0").exitCode()).isEqualTo(2);
+        assertThat(run("pause", "nightly").exitCode()).isEqualTo(2);
+    }
+}
