@@ -16,6 +16,7 @@ import io.postroom.server.projection.ViewCommand;
 import io.postroom.server.relay.RelayCommand;
 import io.postroom.server.schedule.ScheduleCommand;
 import io.postroom.server.schema.SchemaCommand;
+import io.postroom.server.serve.ServeCommand;
 import io.postroom.server.subscription.LaneCommand;
 import io.postroom.server.subscription.SubscriptionCommand;
 import io.postroom.server.tail.TailCommand;
@@ -73,6 +74,7 @@ public final class CommandTree {
                 .addSubcommand(new ProjectionCommand(terminal, options))
                 .addSubcommand(new ViewCommand(terminal, options))
                 .addSubcommand(new RelayCommand(terminal, options))
+                .addSubcommand(new ServeCommand(terminal, options))
                 .addSubcommand(new MessageCommand(terminal, options))
                 .addSubcommand(new DeadLetterCommand(terminal, options))
                 .addSubcommand(new CommandLine(new JobCommand(terminal, options))

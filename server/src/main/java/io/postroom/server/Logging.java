@@ -19,9 +19,13 @@ final class Logging {
         set("dateTimeFormat", "HH:mm:ss.SSS");
         set("showThreadName", "false");
         set("showShortLogName", "true");
-        set("defaultLogLevel", verbose ? "debug" : command.equals("relay") ? "info" : "warn");
+        set(
+                "defaultLogLevel",
+                verbose ? "debug" : command.equals("relay") || command.equals("serve") ? "info" : "warn");
         set("log.org.apache.kafka", verbose ? "info" : "error");
         set("log.com.zaxxer.hikari", verbose ? "info" : "error");
+        set("log.org.eclipse.jetty", verbose ? "info" : "warn");
+        set("log.io.javalin", verbose ? "info" : "warn");
         set("log.io.zonky", verbose ? "info" : "error");
         if (!verbose && (command.equals("tail") || command.equals("dev"))) {
             // A tail gives back what is beyond its limit, and the demo fails on purpose now and then.

@@ -39,6 +39,9 @@ class CommandTreeTest {
                 "tail --subscription a --from yesterday-ish | is not a time; write",
                 "relay                                    | missing required option: '--config=FILE'",
                 "relay --config /no/such/file             | there is no such file",
+                "serve --only consol                      | did you mean console?",
+                "serve --config /no/such/file             | there is no such file",
+                "dev --console-port 70000                 | the range is 0 to 65535",
                 "dev --rate -1                            | the range is 0 to",
                 "dev --port 70000                         | the range is 0 to 65535",
                 "dev --url postgres://localhost/shop      | a PostgreSQL of its own",
@@ -66,6 +69,7 @@ class CommandTreeTest {
                 "lane list --help",
                 "tail --help",
                 "relay --help",
+                "serve --help",
                 "dev --help",
                 "completion --help",
                 "version --help"

@@ -4,16 +4,20 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
 import io.postroom.maintenance.Maintenance;
+import io.postroom.message.Upcasters;
 import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.Schema;
 import io.postroom.relay.Lag;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
 import io.postroom.server.postgres.Connections;
+import io.postroom.server.serve.Console;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.web.WebSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
@@ -28,7 +32,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "dev",
         description = {
-            "Try everything out: a PostgreSQL with data kept in a folder, a relay, and demo traffic.",
+            "Try everything out: a PostgreSQL with data kept in a folder, a relay, a console, and demo traffic.",
             "Shows every two seconds what flows where. Ctrl-C ends it; the next run goes on with the same data."
         },
         footer = {
@@ -58,6 +62,12 @@ public final class DevCommand implements Callable<Integer> {
     @Option(names = "--port", paramLabel = "PORT", description = "PostgreSQL's port; any free one unless given.")
     private int port;
 
+    @Option(
+            names = "--console-port",
+            paramLabel = "PORT",
+            description = "The console's port; 8642 unless given, or any that is free if that is taken.")
+    private @Nullable Integer consolePort;
+
     @Option(names = "--data", paramLabel = "FOLDER", description = "Where data is kept; .postroom/dev unless given.")
     private Path data = Path.of(".postroom", "dev");
 
@@ -73,6 +83,10 @@ public final class DevCommand implements Callable<Integer> {
         }
         if (port < 0 || port > 65_535) {
             throw new CommandException(ExitCode.USAGE, "--port is " + port + ", the range is 0 to 65535");
+        }
+        if (consolePort != null && (consolePort < 0 || consolePort > 65_535)) {
+            throw new CommandException(
+                    ExitCode.USAGE, "--console-port is " + consolePort + ", the range is 0 to 65535");
         }
         refuse("--url", options.url(), "a PostgreSQL of its own; to serve another database, run postroom relay");
         refuse("--schema", options.schema(), "a database of its own, with the schema postroom");
@@ -107,10 +121,11 @@ public final class DevCommand implements Callable<Integer> {
             return true;
         });
         try (Maintenance maintenance = postroom.maintenance();
-                Relay relay = relay(postroom)) {
+                Relay relay = relay(postroom);
+                Console console = console(server, postroom.database().schema())) {
             maintenance.start();
             relay.start();
-            greet(server.port());
+            greet(server.port(), console.url());
             try (Traffic traffic = Traffic.start(pool, postroom.outbox(), business, rate)) {
                 FlowBoard board = new FlowBoard(terminal, flow, traffic);
                 while (!stop.await(REFRESH)) {
@@ -119,6 +134,19 @@ public final class DevCommand implements Callable<Integer> {
                 terminal.say("stopping");
             }
             drain(postroom, relay);
+        }
+    }
+
+    /** On the port that people remember, unless another program has it. */
+    private Console console(DevServer server, Schema schema) {
+        int wanted = consolePort == null ? WebSettings.PORT : consolePort;
+        try {
+            return Console.start(server.dataSource(), schema, Upcasters.NONE, WebSettings.local(wanted));
+        } catch (CommandException e) {
+            if (consolePort != null) {
+                throw e;
+            }
+            return Console.start(server.dataSource(), schema, Upcasters.NONE, WebSettings.local(0));
         }
     }
 
@@ -173,9 +201,10 @@ public final class DevCommand implements Callable<Integer> {
         }
     }
 
-    private void greet(int port) {
+    private void greet(int port, String console) {
         String url = "postgres://postgres@localhost:" + port + "/postgres";
-        terminal.print("PostgreSQL  jdbc:postgresql://localhost:" + port + "/postgres?user=postgres\n"
+        terminal.print("Console     " + console + "\n"
+                + "PostgreSQL  jdbc:postgresql://localhost:" + port + "/postgres?user=postgres\n"
                 + "Look        bin/postroom tail --url " + url + " --subscription me\n"
                 + "            bin/postroom subscription list --url " + url + "\n"
                 + "            psql " + url + " -c 'select * from demo.orders limit 5'\n\n");

@@ -53,6 +53,20 @@ public final class Connections {
         return new HikariDataSource(config);
     }
 
+    /** A pool for whoever only looks: nothing can be changed through it, and no statement takes longer than {@code statementMax}. */
+    public static HikariDataSource reading(DataSource source, int connections, Duration statementMax) {
+        HikariConfig config = new HikariConfig();
+        config.setPoolName("postroom-reading");
+        config.setDataSource(source);
+        config.setMaximumPoolSize(connections);
+        config.setMinimumIdle(0);
+        config.setConnectionTimeout(POOL_WAIT.toMillis());
+        config.setInitializationFailTimeout(-1);
+        config.setConnectionInitSql(
+                "set statement_timeout = " + statementMax.toMillis() + "; set default_transaction_read_only = on");
+        return new HikariDataSource(config);
+    }
+
     private static PGSimpleDataSource source(DatabaseUrl url, Duration silence) {
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setServerNames(url.hosts().toArray(String[]::new));

@@ -10,15 +10,10 @@ import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.DurabilityCheck;
 import io.postroom.server.postgres.SchemaCheck;
 import io.postroom.server.postgres.SchemaChoice;
-import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
-import java.io.IOException;
-import java.nio.charset.MalformedInputException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -60,7 +55,7 @@ public final class RelayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (RelayFile file = RelayFile.read(config.toString(), text(), terminal)) {
+        try (RelayFile file = RelayFile.read(config.toString(), SettingsText.of(config), terminal)) {
             // Core has ranges of its own; better to hear of them before connecting.
             file.relay(Postroom.on(new PGSimpleDataSource()));
             if (file.url() != null) {
@@ -103,21 +98,6 @@ public final class RelayCommand implements Callable<Integer> {
                     // Only a stop ends a relay; everything else it survives by itself.
                 }
             }
-        }
-    }
-
-    private String text() {
-        try {
-            return Files.readString(config);
-        } catch (NoSuchFileException e) {
-            throw new CommandException(ExitCode.USAGE, "could not read " + config + ": there is no such file", e);
-        } catch (MalformedInputException e) {
-            throw new CommandException(ExitCode.USAGE, "could not read " + config + ": it is not UTF-8 text", e);
-        } catch (IOException e) {
-            throw new CommandException(
-                    ExitCode.USAGE,
-                    "could not read " + config + ": " + e.getClass().getSimpleName() + "; check its rights",
-                    e);
         }
     }
 }

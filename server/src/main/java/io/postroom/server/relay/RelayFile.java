@@ -15,6 +15,7 @@ import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.web.WebSettings;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Settings whose ranges core knows are checked by core when the relay is built, with the file's own check of their form before.
  */
-final class RelayFile implements AutoCloseable {
+public final class RelayFile implements AutoCloseable {
     static final int CONNECTIONS_MIN = 5;
     private static final int CONNECTIONS_MAX = 200;
 
@@ -41,18 +42,21 @@ final class RelayFile implements AutoCloseable {
     private final Upcasters upcasters;
     private final Settings settings;
     private final List<Delivery> deliveries;
+    private final WebSettings console;
 
     private RelayFile(
             @Nullable String url,
             @Nullable String schema,
             Upcasters upcasters,
             Settings settings,
-            List<Delivery> deliveries) {
+            List<Delivery> deliveries,
+            WebSettings console) {
         this.url = url;
         this.schema = schema;
         this.upcasters = upcasters;
         this.settings = settings;
         this.deliveries = List.copyOf(deliveries);
+        this.console = console;
     }
 
     private record Delivery(Subscription subscription, Sink sink) {}
@@ -75,6 +79,11 @@ final class RelayFile implements AutoCloseable {
 
     /** Reads a file's text, or throws with every problem it has. Nothing is started and nothing connected to. */
     static RelayFile read(String file, String text, Terminal terminal) {
+        return read(file, text, terminal, true);
+    }
+
+    /** The same; {@code needsSubscriptions} says whether a file without any has a problem. */
+    public static RelayFile read(String file, String text, Terminal terminal, boolean needsSubscriptions) {
         Problems problems = new Problems();
         Node node = Yaml.read(text, problems);
         if (!problems.isEmpty()) {
@@ -86,9 +95,10 @@ final class RelayFile implements AutoCloseable {
         String schema = root.text("schema").orElse(null);
         Upcasters upcasters = upcasters(root);
         Settings settings = settings(root, terminal.environment());
-        List<Delivery> deliveries = deliveries(root, settings, new Targets(terminal));
+        WebSettings console = ConsoleBlock.read(root);
+        List<Delivery> deliveries = deliveries(root, settings, new Targets(terminal), needsSubscriptions);
         root.close();
-        RelayFile read = new RelayFile(url, schema, upcasters, settings, deliveries);
+        RelayFile read = new RelayFile(url, schema, upcasters, settings, deliveries, console);
         if (!problems.isEmpty()) {
             read.close();
             throw unusable(file, problems);
@@ -149,11 +159,12 @@ final class RelayFile implements AutoCloseable {
         return value;
     }
 
-    private static List<Delivery> deliveries(Section root, Settings settings, Targets targets) {
+    private static List<Delivery> deliveries(
+            Section root, Settings settings, Targets targets, boolean needsSubscriptions) {
         List<Delivery> deliveries = new ArrayList<>();
         Optional<Section> block = root.section("subscriptions");
         Map<String, Section> sections = block.map(Section::sections).orElse(Map.of());
-        if (sections.isEmpty()) {
+        if (sections.isEmpty() && needsSubscriptions) {
             root.problem(root.lineOf("subscriptions"), "subscriptions has none; a relay needs one to serve");
         }
         sections.forEach((name, section) -> {
@@ -211,30 +222,38 @@ final class RelayFile implements AutoCloseable {
         };
     }
 
-    @Nullable
-    String url() {
+    public @Nullable String url() {
         return url;
     }
 
-    @Nullable
-    String schema() {
+    public @Nullable String schema() {
         return schema;
     }
 
-    Upcasters upcasters() {
+    /** How console and API are served, where they are. */
+    public WebSettings console() {
+        return console;
+    }
+
+    /** Whether there is something to deliver. */
+    public boolean hasSubscriptions() {
+        return !deliveries.isEmpty();
+    }
+
+    public Upcasters upcasters() {
         return upcasters;
     }
 
-    boolean maintenance() {
+    public boolean maintenance() {
         return settings.maintenance;
     }
 
-    Duration stopGrace() {
+    public Duration stopGrace() {
         return settings.stopGrace;
     }
 
     /** As many connections as it can use at once: more lanes than that share them. */
-    int connections() {
+    public int connections() {
         int lanes = deliveries.stream()
                 .mapToInt(delivery -> delivery.subscription().lanes())
                 .sum();
@@ -242,7 +261,7 @@ final class RelayFile implements AutoCloseable {
     }
 
     /** A relay on a database, not yet started; problems that only core sees are problems of the file. */
-    Relay relay(Postroom postroom) {
+    public Relay relay(Postroom postroom) {
         Relay.Builder builder = postroom.relay()
                 .name(settings.name)
                 .lease(settings.lease)

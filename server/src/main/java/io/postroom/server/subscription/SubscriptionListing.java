@@ -256,7 +256,7 @@ final class SubscriptionListing {
                         .collect(Collectors.joining(", "));
     }
 
-    private static Map<String, @Nullable Object> json(SubscriptionDetails details) {
+    static Map<String, @Nullable Object> json(SubscriptionDetails details) {
         Map<String, @Nullable Object> object = new LinkedHashMap<>();
         facts(details).forEach((fact, value) -> object.put(fact, plain(value)));
         object.put("deliveries", details.deliveries());

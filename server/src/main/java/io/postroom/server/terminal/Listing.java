@@ -48,12 +48,21 @@ public final class Listing {
                 });
     }
 
-    private String json(@Nullable Object[] row) {
+    /** Each row as names and values that JSON has. */
+    public List<Map<String, @Nullable Object>> objects() {
+        return rows.stream().map(this::object).toList();
+    }
+
+    private Map<String, @Nullable Object> object(@Nullable Object[] row) {
         Map<String, @Nullable Object> object = new LinkedHashMap<>();
         for (int i = 0; i < row.length; i++) {
             object.put(columns.get(i), plain(row[i]));
         }
-        return JSON.writeValueAsString(object);
+        return object;
+    }
+
+    private String json(@Nullable Object[] row) {
+        return JSON.writeValueAsString(object(row));
     }
 
     /** A value as JSON has it: durations are seconds, times and identifiers text. */

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The answer for programs: times are text, durations seconds. The names never change; evidence may get more of them. */
-final class WhyJson {
+public final class WhyJson {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private WhyJson() {}
 
     /** One object. */
-    static String of(Why why) {
+    public static String of(Why why) {
         Map<String, @Nullable Object> object = head(why);
         object.put("answers", why.answers().stream().map(WhyJson::answer).toList());
         return JSON.writeValueAsString(object) + "\n";

@@ -1,0 +1,139 @@
+package io.postroom.server.deadletter;
+
+import io.javalin.http.Context;
+import io.postroom.Postroom;
+import io.postroom.deadletter.DeadLetter;
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.DeadLetterGroup;
+import io.postroom.deadletter.DeadLetterRow;
+import io.postroom.deadletter.GroupBy;
+import io.postroom.server.terminal.OutputFormat;
+import io.postroom.server.web.Asked;
+import io.postroom.server.web.JsonText;
+import io.postroom.server.web.Listed;
+import io.postroom.server.web.Pages;
+import io.postroom.server.web.Refusal;
+import io.postroom.server.web.Routes;
+import io.postroom.server.web.WebServer;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Dead letters: by their causes first, then one by one, each with its whole history. */
+public final class DeadLetterPages implements WebServer.Feature {
+    private static final int GROUPS_MAX = 100;
+    private static final int PAGE = 50;
+    private static final int CALL_PAGE_MAX = 500;
+    private static final String PLACE = "dead-letters";
+    private static final Set<GroupBy> BY_CAUSE = EnumSet.of(GroupBy.ERROR, GroupBy.TYPE, GroupBy.OWNER);
+
+    private final Postroom reading;
+
+    public DeadLetterPages(Postroom reading) {
+        this.reading = reading;
+    }
+
+    @Override
+    public void add(Routes routes) {
+        Pages pages = routes.pages();
+        routes.page("/dead-letters", context -> groups(context, pages))
+                .page("/dead-letters/list", context -> list(context, pages))
+                .page("/dead-letters/{id}", context -> show(context, pages))
+                .call("/dead-letters", this::callList)
+                .call("/dead-letters/groups", this::callGroups)
+                .call("/dead-letters/{id}", this::callShow);
+    }
+
+    private static Set<String> names(String... more) {
+        Set<String> names = new HashSet<>(LetterQuery.NAMES);
+        names.addAll(Set.of(more));
+        return names;
+    }
+
+    private void groups(Context context, Pages pages) {
+        Asked.only(context, names());
+        DeadLetterFilter filter = LetterQuery.ofQuery(context);
+        List<DeadLetterGroup> groups = reading.deadLetters().groups(filter, BY_CAUSE, GROUPS_MAX);
+        pages.show(
+                context,
+                "dead-letters",
+                pages.page(context, "Dead letters", PLACE),
+                "groups",
+                groups,
+                "given",
+                LetterQuery.given(name -> Asked.text(context, name)));
+    }
+
+    private void list(Context context, Pages pages) {
+        Asked.only(context, names("before"));
+        DeadLetterFilter filter = LetterQuery.ofQuery(context);
+        Long before = Asked.number(Asked.text(context, "before"), "before");
+        List<DeadLetterRow> rows = reading.deadLetters().list(filter, before, PAGE + 1);
+        boolean hasMore = rows.size() > PAGE;
+        List<DeadLetterRow> shown = hasMore ? rows.subList(0, PAGE) : rows;
+        pages.show(
+                context,
+                "dead-letter-list",
+                pages.page(context, "Dead letters", PLACE),
+                "rows",
+                shown,
+                "next",
+                hasMore ? shown.get(PAGE - 1).id() : null,
+                "given",
+                LetterQuery.given(name -> Asked.text(context, name)));
+    }
+
+    private DeadLetter letter(Context context) {
+        long id = Asked.required(Asked.number(context.pathParam("id"), "id"));
+        return reading.deadLetters()
+                .get(id)
+                .orElseThrow(
+                        () -> Refusal.missing("there is no dead letter " + id + "; it may be older than what is kept"));
+    }
+
+    private void show(Context context, Pages pages) {
+        DeadLetter letter = letter(context);
+        pages.show(
+                context,
+                "dead-letter",
+                pages.page(context, "Dead letter " + letter.id(), PLACE),
+                "letter",
+                letter,
+                "payload",
+                JsonText.pretty(letter.message().payload()),
+                "attempts",
+                LetterAttempt.read(letter.history()));
+    }
+
+    private Map<String, @Nullable Object> callList(Context context) {
+        Asked.only(context, names("before", "limit"));
+        int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
+        List<DeadLetterRow> rows = reading.deadLetters()
+                .list(LetterQuery.ofQuery(context), Asked.number(Asked.text(context, "before"), "before"), limit);
+        Long next = rows.size() == limit ? rows.get(limit - 1).id() : null;
+        return Listed.of(LetterListing.rows(rows, OutputFormat.JSON).objects(), next);
+    }
+
+    private Map<String, @Nullable Object> callGroups(Context context) {
+        Asked.only(context, names("limit"));
+        int limit = Asked.limit(context, GROUPS_MAX, CALL_PAGE_MAX);
+        List<DeadLetterGroup> groups = reading.deadLetters().groups(LetterQuery.ofQuery(context), BY_CAUSE, limit);
+        return Listed.of(
+                LetterListing.groups(groups, BY_CAUSE, OutputFormat.JSON).objects(), null);
+    }
+
+    private Map<String, @Nullable Object> callShow(Context context) {
+        DeadLetter letter = letter(context);
+        Map<String, @Nullable Object> answer = new LinkedHashMap<>();
+        LetterListing.facts(letter)
+                .objects()
+                .forEach(row -> answer.put(String.valueOf(row.get("field")), row.get("value")));
+        answer.put("payload", letter.message().payload());
+        answer.put("history", letter.history());
+        return answer;
+    }
+}

@@ -1,0 +1,88 @@
+package io.postroom.server.deadletter;
+
+import io.javalin.http.Context;
+import io.postroom.deadletter.Cause;
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.server.web.Asked;
+import io.postroom.server.web.Refusal;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** A filter for dead letters as it stands in an address, in a form and in the body of a call: the same names everywhere. */
+final class LetterQuery {
+    static final List<String> NAMES = List.of(
+            "subscription",
+            "type",
+            "tenant",
+            "aggregateType",
+            "key",
+            "errorClass",
+            "fingerprint",
+            "cause",
+            "from",
+            "to",
+            "ids");
+    private static final int IDS_LENGTH_MAX = 1_000;
+
+    private LetterQuery() {}
+
+    static DeadLetterFilter ofQuery(Context context) {
+        return of(name -> Asked.text(context, name));
+    }
+
+    static DeadLetterFilter ofForm(Context context) {
+        return of(name -> Asked.formText(context, name));
+    }
+
+    static DeadLetterFilter of(Function<String, @Nullable String> values) {
+        DeadLetterFilter.Builder builder = DeadLetterFilter.builder()
+                .owner(values.apply("subscription"))
+                .aggregateType(values.apply("aggregateType"))
+                .aggregateId(values.apply("key"))
+                .errorClass(values.apply("errorClass"))
+                .fingerprint(values.apply("fingerprint"))
+                .cause(cause(values.apply("cause")))
+                .buriedFrom(Asked.time(values.apply("from"), "from"))
+                .buriedTo(Asked.time(values.apply("to"), "to"));
+        String type = values.apply("type");
+        if (type != null) {
+            builder.eventTypes(Set.of(type));
+        }
+        String tenant = values.apply("tenant");
+        if (tenant != null) {
+            builder.tenants(Set.of(tenant));
+        }
+        String ids = values.apply("ids");
+        if (ids != null) {
+            if (ids.length() > IDS_LENGTH_MAX || !ids.matches("\\d{1,18}(,\\d{1,18})*")) {
+                throw Refusal.invalid(
+                        "ids are whole numbers with commas between, at most " + IDS_LENGTH_MAX + " characters");
+            }
+            builder.ids(Arrays.stream(ids.split(",")).map(Long::valueOf).toList());
+        }
+        return builder.build();
+    }
+
+    /** The parts that are given, by name, for links, forms and the line that says what is shown. */
+    static Map<String, String> given(Function<String, @Nullable String> values) {
+        Map<String, String> given = new LinkedHashMap<>();
+        for (String name : NAMES) {
+            String value = values.apply(name);
+            if (value != null) {
+                given.put(name, value);
+            }
+        }
+        return given;
+    }
+
+    private static @Nullable Cause cause(@Nullable String word) {
+        List<String> words = Arrays.stream(Cause.values()).map(Cause::word).toList();
+        String known = Asked.word(word, "cause", words);
+        return known == null ? null : Cause.values()[words.indexOf(known)];
+    }
+}

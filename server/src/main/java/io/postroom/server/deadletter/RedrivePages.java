@@ -1,0 +1,232 @@
+package io.postroom.server.deadletter;
+
+import io.javalin.http.Context;
+import io.postroom.Postroom;
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.OrderConflicts;
+import io.postroom.deadletter.Redrive;
+import io.postroom.deadletter.RedriveAction;
+import io.postroom.deadletter.RedrivePlan;
+import io.postroom.deadletter.RedriveRequest;
+import io.postroom.server.terminal.OutputFormat;
+import io.postroom.server.web.Acting;
+import io.postroom.server.web.Asked;
+import io.postroom.server.web.Listed;
+import io.postroom.server.web.Pages;
+import io.postroom.server.web.Refusal;
+import io.postroom.server.web.Routes;
+import io.postroom.server.web.WebServer;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Redrives and discards: what is meant, what it would do, at which rate, and how far it is.
+ *
+ * <p>What was counted is what is done: a form carries the newest dead letter that the preview saw, and those buried since are not
+ * meant. The id of the act is made with the form: sending it twice is asking once.
+ */
+public final class RedrivePages implements WebServer.Feature {
+    private static final int PAGE = 50;
+    private static final String PLACE = "redrives";
+
+    private final Postroom reading;
+    private final Postroom acting;
+    private final Carrier carrier;
+
+    public RedrivePages(Postroom reading, Postroom acting, Carrier carrier) {
+        this.reading = reading;
+        this.acting = acting;
+        this.carrier = carrier;
+    }
+
+    @Override
+    public void add(Routes routes) {
+        Pages pages = routes.pages();
+        routes.page(
+                        "/redrives",
+                        context -> pages.show(
+                                context,
+                                "redrives",
+                                pages.page(context, "Redrives", PLACE),
+                                "redrives",
+                                reading.deadLetters().redrives().list(PAGE)))
+                .page("/redrives/new", context -> plan(context, pages))
+                .page("/redrives/{id}", context -> show(context, pages))
+                .act("/redrives", this::request)
+                .act("/redrives/{id}/cancel", this::cancel)
+                .call(
+                        "/redrives",
+                        context -> Listed.of(
+                                objects(reading.deadLetters()
+                                        .redrives()
+                                        .list(Asked.limit(context, PAGE, io.postroom.deadletter.Redrives.LIST_MAX))),
+                                null))
+                .call("/redrives/{id}", context -> object(get(context)))
+                .change("/redrives/plan", this::callPlan)
+                .change("/redrives", this::callRequest)
+                .change("/redrives/{id}/cancel", this::callCancel);
+    }
+
+    private void plan(Context context, Pages pages) {
+        Set<String> names = new HashSet<>(LetterQuery.NAMES);
+        names.addAll(Set.of("action", "rate", "canary"));
+        Asked.only(context, names);
+        DeadLetterFilter filter = LetterQuery.ofQuery(context);
+        RedriveAction action = action(Asked.text(context, "action"));
+        Double rate = rate(Asked.text(context, "rate"));
+        RedrivePlan plan = filter.isEmpty() ? null : acting.deadLetters().plan(filter);
+        pages.show(
+                context,
+                "redrive-new",
+                pages.page(
+                        context,
+                        action == RedriveAction.REDRIVE ? "Redrive dead letters" : "Discard dead letters",
+                        PLACE),
+                "action",
+                action,
+                "given",
+                LetterQuery.given(name -> Asked.text(context, name)),
+                "plan",
+                plan,
+                "duration",
+                plan == null || rate == null ? null : plan.at(rate),
+                "subscriptions",
+                reading.subscriptions().list().stream()
+                        .map(state -> state.name())
+                        .toList());
+    }
+
+    private void request(Context context) {
+        DeadLetterFilter filter = LetterQuery.ofForm(context);
+        RedriveAction action = action(Asked.formText(context, "action"));
+        Long letters = Asked.number(Asked.formText(context, "letters"), "letters");
+        Long idMax = Asked.number(Asked.formText(context, "idMax"), "idMax");
+        if (letters == null || idMax == null) {
+            throw Refusal.invalid("the form does not say how many dead letters it means; begin again with the preview");
+        }
+        if (action == RedriveAction.DISCARD && !letters.toString().equals(Asked.formText(context, "confirm"))) {
+            throw Refusal.invalid("to discard " + letters + " dead letters, type " + letters + "; nothing was done");
+        }
+        UUID id = Asked.uuid(Asked.required(Asked.formText(context, "id"), "id"), "id");
+        RedriveRequest request = request(
+                id,
+                action,
+                filter,
+                Asked.formText(context, "rate"),
+                Asked.formText(context, "canary"),
+                Routes.user(context).name(),
+                Asked.required(Asked.formText(context, "reason"), "reason"));
+        RedrivePlan seen = new RedrivePlan(idMax, letters, 0, 0, null, null, OrderConflicts.NONE);
+        acting.deadLetters().redrives().request(request, seen);
+        carrier.carry(id);
+        context.redirect(context.contextPath() + "/redrives/" + id);
+    }
+
+    private void show(Context context, Pages pages) {
+        Redrive redrive = get(context);
+        pages.show(
+                context,
+                "redrive",
+                pages.page(context, redrive.request().action() == RedriveAction.REDRIVE ? "Redrive" : "Discard", PLACE),
+                "redrive",
+                redrive);
+    }
+
+    private Redrive get(Context context) {
+        return reading.deadLetters().redrives().get(Asked.uuid(context.pathParam("id"), "id"));
+    }
+
+    private void cancel(Context context) {
+        UUID id = Asked.uuid(context.pathParam("id"), "id");
+        String reason = Asked.required(Asked.formText(context, "reason"), "reason");
+        acting.deadLetters().redrives().cancel(id, Routes.user(context).name(), reason);
+        context.redirect(context.contextPath() + "/redrives/" + id);
+    }
+
+    private Object callPlan(Context context) {
+        Acting call = Acting.read(context);
+        DeadLetterFilter filter = LetterQuery.of(call::text);
+        Double rate = rate(call.text("rate"));
+        RedrivePlan plan = acting.deadLetters().plan(filter);
+        return LetterListing.plan(plan, rate == null ? null : plan.at(rate), List.of(), OutputFormat.JSON)
+                .objects()
+                .get(0);
+    }
+
+    private Object callRequest(Context context) {
+        Acting call = Acting.read(context);
+        RedriveRequest request = request(
+                call.id(),
+                action(call.text("action")),
+                LetterQuery.of(call::text),
+                call.text("rate"),
+                call.text("canary"),
+                Routes.user(context).name(),
+                call.required("reason"));
+        Redrive asked = acting.deadLetters().redrives().request(request);
+        carrier.carry(call.id());
+        return object(asked);
+    }
+
+    private Object callCancel(Context context) {
+        Acting call = Acting.read(context);
+        UUID id = Asked.uuid(context.pathParam("id"), "id");
+        return object(
+                acting.deadLetters().redrives().cancel(id, Routes.user(context).name(), call.required("reason")));
+    }
+
+    private static RedriveRequest request(
+            UUID id,
+            RedriveAction action,
+            DeadLetterFilter filter,
+            @Nullable String rate,
+            @Nullable String canary,
+            String actor,
+            String reason) {
+        Long first = Asked.number(canary, "canary");
+        RedriveRequest.Builder builder =
+                action == RedriveAction.REDRIVE ? RedriveRequest.redrive(filter) : RedriveRequest.discard(filter);
+        return builder.id(id)
+                .rate(rate(rate))
+                .canary(first == null ? null : (int) Math.min(first, Integer.MAX_VALUE))
+                .actor(actor)
+                .reason(reason)
+                .build();
+    }
+
+    private static RedriveAction action(@Nullable String word) {
+        List<String> words =
+                Arrays.stream(RedriveAction.values()).map(RedriveAction::word).toList();
+        String known = Asked.word(word, "action", words);
+        return known == null ? RedriveAction.REDRIVE : RedriveAction.values()[words.indexOf(known)];
+    }
+
+    private static @Nullable Double rate(@Nullable String text) {
+        if (text == null) {
+            return null;
+        }
+        if (!text.matches("\\d{1,6}(\\.\\d{1,3})?")) {
+            throw Refusal.invalid("rate is '" + text + "', not a number of dead letters a second; write 50 or 0.5");
+        }
+        return Double.valueOf(text);
+    }
+
+    private static List<Map<String, @Nullable Object>> objects(List<Redrive> redrives) {
+        return LetterListing.redrives(redrives, OutputFormat.JSON).objects();
+    }
+
+    private static Map<String, @Nullable Object> object(Redrive redrive) {
+        return objects(List.of(redrive)).get(0);
+    }
+
+    /** The parts of a filter, for templates. */
+    public static Function<String, String> of(Map<String, String> given) {
+        return name -> given.getOrDefault(name, "");
+    }
+}

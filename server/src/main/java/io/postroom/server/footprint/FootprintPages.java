@@ -1,0 +1,90 @@
+package io.postroom.server.footprint;
+
+import io.javalin.http.Context;
+import io.postroom.Postroom;
+import io.postroom.server.terminal.Listing;
+import io.postroom.server.web.Pages;
+import io.postroom.server.web.Routes;
+import io.postroom.server.web.WebServer;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The page about the database, and the call that says the same. */
+public final class FootprintPages implements WebServer.Feature {
+    private static final int HOLDERS_MAX = 10;
+
+    private final Postroom reading;
+    private final FootprintTable table;
+
+    public FootprintPages(Postroom reading) {
+        this.reading = reading;
+        this.table = new FootprintTable(reading.database().schema());
+    }
+
+    @Override
+    public void add(Routes routes) {
+        Pages pages = routes.pages();
+        routes.page("/database", context -> show(context, pages)).call("/database", context -> call());
+    }
+
+    private List<TableSize> tables() {
+        return reading.database().run(table::tables);
+    }
+
+    private List<Holder> holders() {
+        return reading.database().run(tx -> table.holders(tx, HOLDERS_MAX));
+    }
+
+    private List<DayPartition> days() {
+        return reading.database().run(table::days);
+    }
+
+    private void show(Context context, Pages pages) {
+        List<TableSize> tables = tables();
+        pages.show(
+                context,
+                "database",
+                pages.page(context, "Database", "database"),
+                "schema",
+                reading.database().schema().name(),
+                "tables",
+                tables,
+                "bytes",
+                tables.stream().mapToLong(TableSize::bytes).sum(),
+                "holders",
+                holders(),
+                "days",
+                days());
+    }
+
+    private Map<String, @Nullable Object> call() {
+        Listing tables = new Listing("name", "partitions", "bytes", "indexBytes", "liveRows", "deadRows", "vacuumedAt");
+        tables().forEach(each -> tables.row(
+                each.name(),
+                each.partitions(),
+                each.bytes(),
+                each.indexBytes(),
+                each.live(),
+                each.dead(),
+                each.vacuumedAt()));
+        Listing holders = new Listing("kind", "name", "application", "state", "openSeconds", "transactionsBehind");
+        holders()
+                .forEach(each -> holders.row(
+                        each.kind(),
+                        each.name(),
+                        each.application(),
+                        each.state(),
+                        each.openFor(),
+                        each.transactionsBehind()));
+        Listing days = new Listing("table", "partitions", "first", "last", "daysAhead");
+        days().forEach(each -> days.row(each.table(), each.partitions(), each.first(), each.last(), each.daysAhead()));
+        Map<String, @Nullable Object> answer = new LinkedHashMap<>();
+        answer.put("schema", reading.database().schema().name());
+        answer.put("tables", tables.objects());
+        answer.put("holders", holders.objects());
+        answer.put("partitions", days.objects());
+        return answer;
+    }
+}

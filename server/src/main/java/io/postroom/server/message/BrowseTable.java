@@ -1,0 +1,123 @@
+package io.postroom.server.message;
+
+import io.postroom.journal.Journal;
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.LocalDate;
+import java.time.OffsetDateTime;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Messages as somebody looks through them: one method per statement. Everything is bounded by positions. */
+final class BrowseTable {
+    private final Sql readEntries;
+    private final Sql readRows;
+    private final Sql readPlace;
+    private final Sql readAttempts;
+    private final Sql readReceipts;
+
+    BrowseTable(Schema schema) {
+        readEntries = schema.sql(BrowseTable.class, "read_entries.sql");
+        readRows = schema.sql(BrowseTable.class, "read_rows.sql");
+        readPlace = schema.sql(BrowseTable.class, "read_place.sql");
+        readAttempts = schema.sql(BrowseTable.class, "read_attempts.sql");
+        readReceipts = schema.sql(BrowseTable.class, "read_receipts.sql");
+    }
+
+    /** Where a message lies. */
+    record Entry(long position, long seq, LocalDate outboxDay, int bytes) {}
+
+    /** The entries of some positions, newest first; of one key hash, where it is given. */
+    List<Entry> entries(Connection tx, long after, long before, @Nullable Integer keyHash, int limit) {
+        return readEntries
+                .on(tx)
+                .set("after", after)
+                .set("before", before)
+                .set("key_hash", keyHash == null ? null : Long.valueOf(keyHash))
+                .set("limit", limit)
+                .list(row -> new Entry(
+                        row.getLong("position"),
+                        row.getLong("seq"),
+                        row.getObject("outbox_day", LocalDate.class),
+                        row.getInt("bytes")));
+    }
+
+    /** Those of some entries that fit, newest first. */
+    List<MessageRow> rows(Connection tx, List<Entry> entries, MessageQuery query) {
+        if (entries.isEmpty()) {
+            return List.of();
+        }
+        Map<Long, Entry> bySeq = new HashMap<>();
+        entries.forEach(entry -> bySeq.put(entry.seq(), entry));
+        List<LocalDate> days = entries.stream().map(Entry::outboxDay).sorted().toList();
+        List<String> path = query.path();
+        return readRows
+                .on(tx)
+                .set("seqs", entries.stream().mapToLong(Entry::seq).toArray())
+                .set("first_day", days.get(0))
+                .set("last_day", days.get(days.size() - 1))
+                .set("event_type", query.eventType())
+                .set("aggregate_type", query.aggregateType())
+                .set("aggregate_id", query.aggregateId())
+                .set("tenant", query.tenant())
+                .set("find", query.find())
+                .set("path", path == null ? null : path.toArray(String[]::new))
+                .set("value", query.value())
+                .list(row -> {
+                    Entry entry = bySeq.get(row.getLong("seq"));
+                    return new MessageRow(
+                            entry.position(),
+                            row.getObject("id", UUID.class),
+                            row.getString("tenant_id"),
+                            row.getString("aggregate_type"),
+                            row.getString("aggregate_id"),
+                            row.getString("event_type"),
+                            row.getInt("event_version"),
+                            row.getObject("occurred_at", OffsetDateTime.class).toInstant(),
+                            entry.bytes());
+                })
+                .stream()
+                .sorted(Comparator.comparingLong(MessageRow::position).reversed())
+                .toList();
+    }
+
+    Optional<Journal.Place> place(Connection tx, long position) {
+        return readPlace
+                .on(tx)
+                .set("position", position)
+                .first(row -> new Journal.Place(row.getLong("seq"), row.getObject("outbox_day", LocalDate.class)));
+    }
+
+    List<MessageAttempt> attempts(Connection tx, long position, int limit) {
+        return readAttempts
+                .on(tx)
+                .set("position", position)
+                .set("limit", limit)
+                .list(row -> new MessageAttempt(
+                        row.getString("subscription"),
+                        row.getInt("attempt"),
+                        row.getObject("at", OffsetDateTime.class).toInstant(),
+                        Duration.ofNanos(Math.round(row.getDouble("seconds") * 1e9)),
+                        row.getString("node"),
+                        row.getString("outcome"),
+                        row.getString("error_class"),
+                        row.getString("error")));
+    }
+
+    List<MessageReceipt> receipts(Connection tx, UUID messageId, int limit) {
+        return readReceipts
+                .on(tx)
+                .set("message_id", messageId)
+                .set("limit", limit)
+                .list(row -> new MessageReceipt(
+                        row.getString("consumer"),
+                        row.getObject("accepted_at", OffsetDateTime.class).toInstant()));
+    }
+}

@@ -1,0 +1,215 @@
+package io.postroom.server.message;
+
+import io.javalin.http.Context;
+import io.postroom.Postroom;
+import io.postroom.diagnosis.Answer;
+import io.postroom.diagnosis.Found;
+import io.postroom.diagnosis.Why;
+import io.postroom.journal.Journal;
+import io.postroom.message.Message;
+import io.postroom.server.terminal.Listing;
+import io.postroom.server.web.Asked;
+import io.postroom.server.web.JsonText;
+import io.postroom.server.web.Listed;
+import io.postroom.server.web.Pages;
+import io.postroom.server.web.Refusal;
+import io.postroom.server.web.Routes;
+import io.postroom.server.web.WebServer;
+import io.postroom.server.why.WhyJson;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages, newest first, searched through a window of positions at a time; and the whole life of one.
+ *
+ * <p>There is no index on what people search for, and there shall be none: it would cost every publisher. So a search says how far it
+ * looked, and goes on from there when asked.
+ */
+public final class MessagePages implements WebServer.Feature {
+    /** So many positions one search looks at. */
+    static final int WINDOW = 5_000;
+
+    /** How far around a message its neighbours of the same key are looked for. */
+    private static final int AROUND = 20_000;
+
+    private static final int PAGE = 50;
+    private static final int CALL_PAGE_MAX = 500;
+    private static final int ATTEMPTS_MAX = 100;
+    private static final int RECEIPTS_MAX = 50;
+    private static final int NEIGHBOURS = 5;
+    private static final String PLACE = "messages";
+    private static final Set<String> NAMES =
+            Set.of("type", "aggregateType", "key", "tenant", "find", "data", "before", "limit");
+
+    private final Postroom reading;
+    private final BrowseTable table;
+
+    public MessagePages(Postroom reading) {
+        this.reading = reading;
+        this.table = new BrowseTable(reading.database().schema());
+    }
+
+    @Override
+    public void add(Routes routes) {
+        Pages pages = routes.pages();
+        routes.page("/messages", context -> list(context, pages))
+                .page("/messages/{id}", context -> show(context, pages))
+                .call("/messages", this::callList)
+                .call("/messages/{id}/why", context -> WhyJson.of(why(context)));
+    }
+
+    /** A page of what was found. {@code next} is where the search goes on; null at the beginning of the journal. */
+    record Search(
+            List<MessageRow> rows,
+            long newest,
+            long oldest,
+            @Nullable Long next) {}
+
+    private Search search(Context context, int limit) {
+        Asked.only(context, NAMES);
+        MessageQuery query = MessageQuery.of(context);
+        Long given = Asked.number(Asked.text(context, "before"), "before");
+        long before = given == null ? reading.journal().refreshHead().position() + 1 : given;
+        long window = query.isAll() ? limit : WINDOW;
+        long after = Math.max(0, before - 1 - window);
+        List<MessageRow> found = reading.database()
+                .run(tx -> table.rows(tx, table.entries(tx, after, before, null, (int) window), query));
+        List<MessageRow> shown = found.size() > limit ? found.subList(0, limit) : found;
+        long end = found.size() > limit ? shown.get(limit - 1).position() : after + 1;
+        return new Search(shown, before - 1, end, end <= 1 ? null : Long.valueOf(end));
+    }
+
+    private void list(Context context, Pages pages) {
+        String find = Asked.text(context, "find");
+        if (find != null && find.matches("(?i)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")) {
+            context.redirect(context.contextPath() + "/messages/" + find.toLowerCase(java.util.Locale.ROOT));
+            return;
+        }
+        Search search = search(context, PAGE);
+        pages.show(
+                context,
+                "messages",
+                pages.page(context, "Messages", PLACE),
+                "rows",
+                search.rows(),
+                "newest",
+                search.newest(),
+                "oldest",
+                search.oldest(),
+                "next",
+                search.next());
+    }
+
+    private Map<String, @Nullable Object> callList(Context context) {
+        Search search = search(context, Asked.limit(context, PAGE, CALL_PAGE_MAX));
+        Listing listing = new Listing(
+                "position",
+                "id",
+                "tenantId",
+                "aggregateType",
+                "aggregateId",
+                "eventType",
+                "eventVersion",
+                "occurredAt",
+                "bytes");
+        search.rows()
+                .forEach(row -> listing.row(
+                        row.position(),
+                        row.id(),
+                        row.tenantId(),
+                        row.aggregateType(),
+                        row.aggregateId(),
+                        row.eventType(),
+                        row.eventVersion(),
+                        row.occurredAt(),
+                        row.bytes()));
+        return Listed.of(listing.objects(), search.next());
+    }
+
+    private Why why(Context context) {
+        UUID id = Asked.uuid(context.pathParam("id"), "id");
+        Why why = reading.diagnosis().why(id);
+        if (why.message() == null) {
+            throw Refusal.missing("message " + id + ": " + why.answers().get(0).headline());
+        }
+        return why;
+    }
+
+    private void show(Context context, Pages pages) {
+        Why why = why(context);
+        Found found = Objects.requireNonNull(why.message());
+        Long position = found.position();
+        Optional<Message> message = message(why, position);
+        pages.show(
+                context,
+                "message",
+                pages.page(context, found.eventType(), PLACE),
+                "why",
+                why,
+                "message",
+                message.orElse(null),
+                "payload",
+                message.map(each -> JsonText.pretty(each.payload())).orElse(null),
+                "attempts",
+                position == null ? List.of() : reading.database().run(tx -> table.attempts(tx, position, ATTEMPTS_MAX)),
+                "receipts",
+                reading.database().run(tx -> table.receipts(tx, why.messageId(), RECEIPTS_MAX)),
+                "neighbours",
+                position == null ? List.of() : neighbours(found, position));
+    }
+
+    /** From the outbox; from a dead letter where its day is gone. */
+    private Optional<Message> message(Why why, @Nullable Long position) {
+        if (position != null) {
+            Optional<Journal.Place> place = reading.database().run(tx -> table.place(tx, position));
+            Optional<Message> stored = place.flatMap(at ->
+                    Optional.ofNullable(reading.journal().fetch(List.of(at)).get(at.seq())));
+            if (stored.isPresent()) {
+                return stored;
+            }
+        }
+        return why.answers().stream()
+                .map(Answer::reasons)
+                .flatMap(List::stream)
+                .map(reason -> reason.evidence().get("deadLetter"))
+                .filter(Long.class::isInstance)
+                .map(id -> reading.deadLetters().get((Long) id))
+                .flatMap(Optional::stream)
+                .map(letter -> letter.message())
+                .findFirst();
+    }
+
+    private List<MessageRow> neighbours(Found found, long position) {
+        Integer keyHash = found.keyHash();
+        if (keyHash == null) {
+            return List.of();
+        }
+        MessageQuery query = new MessageQuery(
+                null,
+                found.key().aggregateType(),
+                found.key().aggregateId(),
+                found.key().tenantId(),
+                null,
+                null,
+                null);
+        return reading.database().run(tx -> {
+            List<MessageRow> all = table.rows(
+                    tx, table.entries(tx, Math.max(0, position - AROUND), position + AROUND, keyHash, WINDOW), query);
+            List<MessageRow> later =
+                    all.stream().filter(row -> row.position() > position).toList();
+            List<MessageRow> earlier = all.stream()
+                    .filter(row -> row.position() <= position)
+                    .limit(NEIGHBOURS + 1)
+                    .toList();
+            List<MessageRow> near =
+                    new java.util.ArrayList<>(later.subList(Math.max(0, later.size() - NEIGHBOURS), later.size()));
+            near.addAll(earlier);
+            return near;
+        });
+    }
+}

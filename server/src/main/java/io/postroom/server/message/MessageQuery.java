@@ -1,0 +1,62 @@
+package io.postroom.server.message;
+
+import io.javalin.http.Context;
+import io.postroom.server.web.Asked;
+import io.postroom.server.web.Refusal;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which messages are asked for; what is null fits all.
+ *
+ * @param find an event type, an aggregate type or an aggregate id, whichever it is
+ * @param path names on the way to a field of the payload
+ * @param value what is to stand there
+ */
+record MessageQuery(
+        @Nullable String eventType,
+        @Nullable String aggregateType,
+        @Nullable String aggregateId,
+        @Nullable String tenant,
+        @Nullable String find,
+        @Nullable List<String> path,
+        @Nullable String value) {
+    private static final Pattern FIELD = Pattern.compile("([^=]{1,200})=(.{0,500})");
+    private static final int DEPTH_MAX = 20;
+
+    static MessageQuery of(Context context) {
+        String field = Asked.text(context, "data");
+        List<String> path = null;
+        String value = null;
+        if (field != null) {
+            Matcher matcher = FIELD.matcher(field);
+            if (!matcher.matches()) {
+                throw Refusal.invalid("data is not a field and a value; write customer.id=77");
+            }
+            path = List.of(matcher.group(1).strip().split("\\."));
+            if (path.size() > DEPTH_MAX) {
+                throw Refusal.invalid("data has " + path.size() + " names, the limit is " + DEPTH_MAX);
+            }
+            value = matcher.group(2).strip();
+        }
+        return new MessageQuery(
+                Asked.text(context, "type"),
+                Asked.text(context, "aggregateType"),
+                Asked.text(context, "key"),
+                Asked.text(context, "tenant"),
+                Asked.text(context, "find"),
+                path,
+                value);
+    }
+
+    boolean isAll() {
+        return eventType == null
+                && aggregateType == null
+                && aggregateId == null
+                && tenant == null
+                && find == null
+                && path == null;
+    }
+}

@@ -1,0 +1,6 @@
+-- Where the message at a position lies in the outbox.
+--   :position bigint
+-- Index: the unique one on position that each partition has.
+select seq, outbox_day
+from /*schema*/journal
+where position = :position

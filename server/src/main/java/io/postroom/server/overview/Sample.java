@@ -1,0 +1,52 @@
+package io.postroom.server.overview;
+
+import io.postroom.subscription.SubscriptionState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * How everything stood at one moment.
+ *
+ * @param position the end of the journal
+ * @param delays from stamp to settlement of what was settled during the last minute; empty if nothing was
+ * @param footing what the database itself is at
+ */
+public record Sample(
+        Instant at, long position, List<SubscriptionState> subscriptions, List<Duration> delays, Footing footing) {
+    public Sample {
+        subscriptions = List.copyOf(subscriptions);
+        delays = List.copyOf(delays);
+    }
+
+    /** Those that are meant to flow: copies that are done say nothing about today, and a pause is somebody's wish. */
+    List<SubscriptionState> current() {
+        return subscriptions.stream()
+                .filter(state -> !state.isDone() && state.pause() == null)
+                .toList();
+    }
+
+    /** How many messages the slowest subscription is behind. */
+    public long backlog() {
+        return current().stream()
+                .mapToLong(SubscriptionState::lagMessages)
+                .max()
+                .orElse(0);
+    }
+
+    /** How long the oldest message waits. */
+    public Duration lag() {
+        return current().stream()
+                .map(SubscriptionState::lag)
+                .max(Duration::compareTo)
+                .orElse(Duration.ZERO);
+    }
+
+    public long deadLetters() {
+        return subscriptions.stream().mapToLong(SubscriptionState::deadLetters).sum();
+    }
+
+    public long heldKeys() {
+        return subscriptions.stream().mapToLong(SubscriptionState::heldKeys).sum();
+    }
+}

@@ -1,0 +1,40 @@
+package io.postroom.server.overview;
+
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+
+/** What the overview asks besides the subscriptions: one method per statement. */
+final class SampleTable {
+    private final Sql readDelays;
+    private final Sql readFooting;
+    private final Schema schema;
+
+    SampleTable(Schema schema) {
+        this.schema = schema;
+        readDelays = schema.sql(SampleTable.class, "read_delays.sql");
+        readFooting = schema.sql(SampleTable.class, "read_footing.sql");
+    }
+
+    /** From stamp to settlement, for the last settlements of the last minute, the shortest first. */
+    List<Duration> delays(Connection tx, int limit) {
+        return readDelays
+                .on(tx)
+                .set("limit", limit)
+                .list(row -> Duration.ofNanos(Math.max(0, Math.round(row.getDouble(1) * 1e9))));
+    }
+
+    Footing footing(Connection tx) {
+        return readFooting.on(tx).set("outbox", schema.name() + ".outbox").one(row -> {
+            int pid = row.getInt("pid");
+            return new Footing(
+                    row.getInt("relays"),
+                    row.getInt("days_ahead"),
+                    Duration.ofMillis(Math.round(row.getDouble("seconds") * 1000)),
+                    pid == 0 ? null : pid,
+                    row.getString("application"));
+        });
+    }
+}

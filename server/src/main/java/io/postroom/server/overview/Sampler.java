@@ -1,0 +1,110 @@
+package io.postroom.server.overview;
+
+import io.postroom.Postroom;
+import io.postroom.PostroomException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks at everything every few seconds and remembers an hour of it. {@link #close} ends its thread. Thread-safe. */
+public final class Sampler implements AutoCloseable {
+    static final Duration EVERY = Duration.ofSeconds(5);
+    private static final int SAMPLES_MAX = 720;
+    private static final int DELAYS_MAX = 500;
+    private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
+
+    private final Postroom postroom;
+    private final SampleTable table;
+    private final Clock clock;
+    private final Deque<Sample> samples = new ArrayDeque<>();
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
+        Thread thread = new Thread(work, "postroom-sampler");
+        thread.setDaemon(true);
+        return thread;
+    });
+    private @Nullable String problem;
+
+    public Sampler(Postroom postroom) {
+        this.postroom = postroom;
+        this.table = new SampleTable(postroom.database().schema());
+        this.clock = Clock.systemUTC();
+    }
+
+    /** Begins at once and goes on every few seconds. */
+    public void start() {
+        thread.scheduleWithFixedDelay(this::look, 0, EVERY.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Looks once, on the caller's thread. */
+    public void look() {
+        try {
+            add(new Sample(
+                    clock.instant(),
+                    postroom.journal().refreshHead().position(),
+                    postroom.subscriptions().list(),
+                    postroom.database().run(tx -> table.delays(tx, DELAYS_MAX)),
+                    postroom.database().run(table::footing)));
+        } catch (PostroomException e) {
+            fail(String.valueOf(e.getMessage()));
+        } catch (RuntimeException e) {
+            // The thread must go on.
+            LOG.error("could not look at the subscriptions", e);
+            fail("something is broken here; the log of the process tells what");
+        }
+    }
+
+    private synchronized void add(Sample sample) {
+        problem = null;
+        samples.addLast(sample);
+        while (samples.size() > SAMPLES_MAX) {
+            samples.removeFirst();
+        }
+    }
+
+    private synchronized void fail(String why) {
+        if (problem == null) {
+            LOG.warn("could not look at the subscriptions: {}", why);
+        }
+        problem = why;
+    }
+
+    /** The last hour, oldest first. */
+    synchronized List<Sample> history() {
+        return new ArrayList<>(samples);
+    }
+
+    /** Why the last look failed; null if it did not. */
+    synchronized @Nullable String problem() {
+        return problem;
+    }
+
+    /** The newest sample; looks now if there is none yet. */
+    Optional<Sample> newest() {
+        Sample last;
+        synchronized (this) {
+            last = samples.peekLast();
+        }
+        if (last == null) {
+            look();
+            synchronized (this) {
+                last = samples.peekLast();
+            }
+        }
+        return Optional.ofNullable(last);
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+}

@@ -1,0 +1,111 @@
+package io.postroom.server.relay;
+
+import io.postroom.server.web.Role;
+import io.postroom.server.web.User;
+import io.postroom.server.web.WebSettings;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The block {@code console}: where it listens and who may use it. */
+final class ConsoleBlock {
+    private static final Pattern ADDRESS = Pattern.compile("(?:(\\[[0-9a-fA-F:.]+]|[A-Za-z0-9.-]+):)?(\\d{1,5})");
+    private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)*");
+    private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");
+    private static final int USERS_MAX = 1_000;
+    private static final int NAME_LENGTH_MAX = 100;
+    private static final int ENVIRONMENT_LENGTH_MAX = 30;
+
+    private String host = WebSettings.HOST;
+    private int port = WebSettings.PORT;
+    private String basePath = "";
+    private String environment = "";
+
+    private ConsoleBlock() {}
+
+    static WebSettings read(Section root) {
+        Optional<Section> found = root.section("console");
+        if (found.isEmpty()) {
+            return WebSettings.local(WebSettings.PORT);
+        }
+        Section section = found.get();
+        ConsoleBlock block = new ConsoleBlock();
+        section.read("address", block::address);
+        section.read("base-path", block::basePath);
+        section.read("environment", block::environment);
+        boolean https = section.bool("https");
+        boolean readOnly = section.bool("read-only");
+        Map<String, User> accounts = accounts(section);
+        section.close();
+        WebSettings settings =
+                new WebSettings(block.host, block.port, block.basePath, block.environment, https, readOnly, accounts);
+        settings.problems().forEach(problem -> section.problem(section.line(), problem));
+        return settings;
+    }
+
+    private void address(String text) {
+        Matcher matcher = ADDRESS.matcher(text);
+        if (!matcher.matches() || Integer.parseInt(matcher.group(2)) > 65_535) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not an address; write 8642, 127.0.0.1:8642 or 0.0.0.0:8642");
+        }
+        host = matcher.group(1) == null ? WebSettings.HOST : matcher.group(1).replaceAll("[\\[\\]]", "");
+        port = Integer.parseInt(matcher.group(2));
+    }
+
+    private void basePath(String text) {
+        String path = text.equals("/") ? "" : text;
+        if (!PATH.matcher(path).matches() || path.length() > 200) {
+            throw new IllegalArgumentException("'" + text + "' is not a path; write /postroom, without an end");
+        }
+        basePath = path;
+    }
+
+    private void environment(String text) {
+        if (text.length() > ENVIRONMENT_LENGTH_MAX) {
+            throw new IllegalArgumentException(
+                    "is " + text.length() + " characters, the limit is " + ENVIRONMENT_LENGTH_MAX);
+        }
+        environment = text;
+    }
+
+    private static Map<String, User> accounts(Section console) {
+        Map<String, User> accounts = new LinkedHashMap<>();
+        Map<String, Section> users =
+                console.section("users").map(Section::sections).orElse(Map.of());
+        if (users.size() > USERS_MAX) {
+            console.problem(console.line(), "console.users has " + users.size() + ", the limit is " + USERS_MAX);
+        }
+        users.forEach((name, section) -> {
+            Optional<String> role = section.text("role");
+            Optional<String> hash = section.text("token-sha256").map(text -> text.toLowerCase(Locale.ROOT));
+            section.close();
+            Optional<Role> known = role.flatMap(word -> Arrays.stream(Role.values())
+                    .filter(each -> each.word().equals(word))
+                    .findFirst());
+            if (known.isEmpty()) {
+                section.problem(section.line(), section.path() + ".role is none of viewer, operator, admin");
+            }
+            if (name.isBlank() || name.length() > NAME_LENGTH_MAX) {
+                section.problem(
+                        section.line(), section.path() + ": a name has 1 to " + NAME_LENGTH_MAX + " characters");
+            }
+            // The value is not shown: somebody may have put the token itself here.
+            if (hash.isEmpty() || !HASH.matcher(hash.get()).matches()) {
+                section.problem(
+                        section.line(),
+                        section.path()
+                                + ".token-sha256 is not 64 hexadecimal digits; make it with printf %s TOKEN | sha256sum");
+            } else if (known.isPresent() && accounts.put(hash.get(), new User(name, known.get())) != null) {
+                section.problem(
+                        section.line(),
+                        section.path() + ".token-sha256 is that of another user; each needs an own token");
+            }
+        });
+        return accounts;
+    }
+}

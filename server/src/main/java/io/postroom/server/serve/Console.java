@@ -1,0 +1,100 @@
+package io.postroom.server.serve;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.Postroom;
+import io.postroom.message.Upcasters;
+import io.postroom.postgres.Schema;
+import io.postroom.server.audit.AuditPages;
+import io.postroom.server.deadletter.Carrier;
+import io.postroom.server.deadletter.DeadLetterPages;
+import io.postroom.server.deadletter.RedrivePages;
+import io.postroom.server.footprint.FootprintPages;
+import io.postroom.server.idempotency.KeyPages;
+import io.postroom.server.message.MessagePages;
+import io.postroom.server.overview.OverviewPages;
+import io.postroom.server.overview.Sampler;
+import io.postroom.server.postgres.Connections;
+import io.postroom.server.projection.ReadModelPages;
+import io.postroom.server.subscription.SubscriptionPages;
+import io.postroom.server.web.Health;
+import io.postroom.server.web.WebServer;
+import io.postroom.server.web.WebSettings;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+
+/** Console, API and health, with their connections. Close it to stop them. */
+public final class Console implements AutoCloseable {
+    private static final Duration STATEMENT_MAX = Duration.ofSeconds(2);
+    private static final int READING = 6;
+    private static final int ACTING = 3;
+
+    private final HikariDataSource reading;
+    private final HikariDataSource acting;
+    private final Sampler sampler;
+    private final Carrier carrier;
+    private final WebServer server;
+
+    private Console(
+            HikariDataSource reading, HikariDataSource acting, Sampler sampler, Carrier carrier, WebServer server) {
+        this.reading = reading;
+        this.acting = acting;
+        this.sampler = sampler;
+        this.carrier = carrier;
+        this.server = server;
+    }
+
+    /** Starts to serve a database; throws if the address cannot be had. */
+    public static Console start(DataSource source, Schema schema, Upcasters upcasters, WebSettings settings) {
+        HikariDataSource reading = Connections.reading(source, READING, STATEMENT_MAX);
+        HikariDataSource acting = Connections.pool(source, ACTING);
+        Postroom looking = postroom(reading, schema, upcasters);
+        Postroom doing = postroom(acting, schema, upcasters);
+        Sampler sampler = new Sampler(looking);
+        Carrier carrier = new Carrier(doing.deadLetters().redrives());
+        try {
+            WebServer server = WebServer.start(
+                    settings,
+                    new Health(looking.database()),
+                    List.of(
+                            new OverviewPages(looking, sampler),
+                            new MessagePages(looking),
+                            new SubscriptionPages(looking, doing),
+                            new DeadLetterPages(looking),
+                            new RedrivePages(looking, doing, carrier),
+                            new ReadModelPages(looking),
+                            new KeyPages(looking),
+                            new AuditPages(looking),
+                            new FootprintPages(looking)));
+            sampler.start();
+            return new Console(reading, acting, sampler, carrier, server);
+        } catch (RuntimeException e) {
+            sampler.close();
+            carrier.close();
+            acting.close();
+            reading.close();
+            throw e;
+        }
+    }
+
+    private static Postroom postroom(DataSource source, Schema schema, Upcasters upcasters) {
+        return Postroom.builder(source)
+                .schema(schema.name())
+                .upcasters(upcasters)
+                .build();
+    }
+
+    /** Where a browser on this machine finds it. */
+    public String url() {
+        return server.url();
+    }
+
+    @Override
+    public void close() {
+        sampler.close();
+        server.close();
+        carrier.close();
+        acting.close();
+        reading.close();
+    }
+}

@@ -1,0 +1,181 @@
+package io.postroom.server.serve;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.postroom.Postroom;
+import io.postroom.maintenance.Maintenance;
+import io.postroom.postgres.Schema;
+import io.postroom.projection.MaterializedViews;
+import io.postroom.relay.Relay;
+import io.postroom.server.postgres.Connections;
+import io.postroom.server.postgres.DatabaseUrl;
+import io.postroom.server.postgres.DurabilityCheck;
+import io.postroom.server.postgres.SchemaCheck;
+import io.postroom.server.postgres.SchemaChoice;
+import io.postroom.server.relay.RelayFile;
+import io.postroom.server.relay.SettingsText;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.StopSignal;
+import io.postroom.server.terminal.Suggestion;
+import io.postroom.server.terminal.Terminal;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Runs relay, maintenance, API and console in one process until it is told to stop. */
+@Command(
+        name = "serve",
+        description = {
+            "Run relay, maintenance, API and console in one process, or some of them; docs/serve.md has every setting.",
+            "Without a file: the console alone, at http://localhost:8642. Ctrl-C or SIGTERM stops it cleanly, with exit code 0."
+        },
+        footer = {
+            "%nExamples:",
+            "  postroom serve --url postgres://localhost/shop",
+            "  postroom serve --config postroom.yaml",
+            "  postroom serve --config postroom.yaml --only console"
+        })
+public final class ServeCommand implements Callable<Integer> {
+    private static final List<String> PARTS = List.of("relay", "maintenance", "console");
+    private static final Duration LOOK = Duration.ofMinutes(1);
+    /** For what comes after the relay's own grace: sinks, connections, pages that are being answered. */
+    private static final Duration CLOSING = Duration.ofSeconds(30);
+
+    private static final int MAINTENANCE_CONNECTIONS = 3;
+
+    private final Terminal terminal;
+    private final GlobalOptions options;
+
+    @Option(
+            names = {"-c", "--config"},
+            paramLabel = "FILE",
+            description = "The settings: those of postroom relay, and a block console.")
+    private @Nullable Path config;
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "PART",
+            description = "Only these parts: relay, maintenance, console. All that the file describes unless given.")
+    private List<String> only = List.of();
+
+    @Option(names = "--check", description = "Only check the file; exit with 2 if it cannot be used.")
+    private boolean check;
+
+    public ServeCommand(Terminal terminal, GlobalOptions options) {
+        this.terminal = terminal;
+        this.options = options;
+    }
+
+    @Override
+    public Integer call() {
+        Set<String> parts = parts();
+        String name = config == null ? "the settings" : config.toString();
+        String text = config == null ? "" : SettingsText.of(config);
+        boolean relayNeeded = only.contains("relay");
+        try (RelayFile file = RelayFile.read(name, text, terminal, relayNeeded)) {
+            if (file.hasSubscriptions()) {
+                // Core has ranges of its own; better to hear of them before connecting.
+                file.relay(Postroom.on(new PGSimpleDataSource()));
+            }
+            String url = file.url();
+            if (url != null) {
+                DatabaseUrl.parse("url in " + name, url, terminal.environment());
+            }
+            if (check) {
+                terminal.say(name + " can be used");
+                return ExitCode.OK;
+            }
+            run(file, url, parts, name);
+            return ExitCode.OK;
+        }
+    }
+
+    private Set<String> parts() {
+        for (String part : only) {
+            if (!PARTS.contains(part)) {
+                throw new CommandException(
+                        ExitCode.USAGE,
+                        "--only has '" + part + "', the parts are " + String.join(", ", PARTS)
+                                + Suggestion.didYouMean(part, PARTS));
+            }
+        }
+        if (!only.isEmpty()) {
+            return new TreeSet<>(only);
+        }
+        return config == null ? Set.of("console") : new TreeSet<>(PARTS);
+    }
+
+    private void run(RelayFile file, @Nullable String fileUrl, Set<String> parts, String name) {
+        DatabaseUrl url = options.url() == null && fileUrl != null
+                ? DatabaseUrl.parse("url in " + name, fileUrl, terminal.environment())
+                : DatabaseUrl.find(options.url(), terminal.environment());
+        Schema schema =
+                SchemaChoice.of(options.schema() == null ? file.schema() : options.schema(), terminal.environment());
+        PGSimpleDataSource source = Connections.single(url, Connections.ENDLESS);
+        int connections = MAINTENANCE_CONNECTIONS + (file.hasSubscriptions() ? file.connections() : 0);
+        Deque<AutoCloseable> running = new ArrayDeque<>();
+        try (StopSignal stop =
+                        StopSignal.listen(file.stopGrace().multipliedBy(2).plus(CLOSING));
+                HikariDataSource pool = Connections.pool(source, connections)) {
+            Postroom postroom = Postroom.builder(pool)
+                    .schema(schema.name())
+                    .upcasters(file.upcasters())
+                    .build();
+            SchemaCheck.require(postroom, terminal);
+            try {
+                begin(file, parts, postroom, running);
+                if (parts.contains("console")) {
+                    Console console = Console.start(source, schema, file.upcasters(), file.console());
+                    running.push(console);
+                    terminal.say("console at " + console.url());
+                }
+                while (!stop.await(LOOK)) {
+                    // Only a stop ends it; everything else its parts survive by themselves.
+                }
+            } finally {
+                end(running);
+            }
+        }
+    }
+
+    private void begin(RelayFile file, Set<String> parts, Postroom postroom, Deque<AutoCloseable> running) {
+        if (parts.contains("maintenance") && file.maintenance()) {
+            Maintenance maintenance = postroom.maintenance();
+            running.push(maintenance);
+            MaterializedViews views = postroom.materializedViews();
+            running.push(views);
+            maintenance.start();
+            views.start();
+        }
+        if (parts.contains("relay") && file.hasSubscriptions()) {
+            DurabilityCheck.warn(postroom.database(), terminal);
+            // A position to begin at may be that of a message that nobody has stamped yet.
+            postroom.journal().stampAll();
+            Relay relay = file.relay(postroom);
+            running.push(relay);
+            relay.start();
+        }
+    }
+
+    /** The last that began ends first: nobody is told of health by a console whose relay is gone. */
+    private void end(Deque<AutoCloseable> running) {
+        while (!running.isEmpty()) {
+            try {
+                running.pop().close();
+            } catch (Exception e) {
+                terminal.say("could not stop a part cleanly: " + e.getClass().getSimpleName());
+            }
+        }
+    }
+}

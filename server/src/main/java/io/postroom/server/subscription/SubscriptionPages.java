@@ -1,0 +1,155 @@
+package io.postroom.server.subscription;
+
+import io.javalin.http.Context;
+import io.postroom.Postroom;
+import io.postroom.audit.AuditFilter;
+import io.postroom.server.terminal.OutputFormat;
+import io.postroom.server.web.Acting;
+import io.postroom.server.web.Asked;
+import io.postroom.server.web.Listed;
+import io.postroom.server.web.Page;
+import io.postroom.server.web.Pages;
+import io.postroom.server.web.Routes;
+import io.postroom.server.web.WebServer;
+import io.postroom.subscription.Act;
+import io.postroom.subscription.LaneState;
+import io.postroom.subscription.Pause;
+import io.postroom.subscription.Paused;
+import io.postroom.subscription.SubscriptionDetails;
+import io.postroom.subscription.SubscriptionState;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Subscriptions and their lanes: who serves them, how far they are, and the switch to pause them. */
+public final class SubscriptionPages implements WebServer.Feature {
+    private static final int HELD_MAX = 50;
+    private static final int ACTS_MAX = 10;
+    private static final String PLACE = "subscriptions";
+
+    private final Postroom reading;
+    private final Postroom acting;
+
+    public SubscriptionPages(Postroom reading, Postroom acting) {
+        this.reading = reading;
+        this.acting = acting;
+    }
+
+    @Override
+    public void add(Routes routes) {
+        Pages pages = routes.pages();
+        routes.page("/subscriptions", context -> list(context, pages))
+                .page("/subscriptions/{name}", context -> show(context, pages))
+                .act("/subscriptions/{name}/pause", this::pause)
+                .act("/subscriptions/{name}/resume", this::resume)
+                .call("/subscriptions", context -> {
+                    Asked.only(context, Set.of());
+                    return Listed.of(
+                            SubscriptionListing.subscriptions(
+                                            reading.subscriptions().list(), OutputFormat.JSON)
+                                    .objects(),
+                            null);
+                })
+                .call(
+                        "/subscriptions/{name}",
+                        context ->
+                                SubscriptionListing.json(reading.subscriptions().show(context.pathParam("name"))))
+                .call("/lanes", context -> {
+                    Asked.only(context, Set.of("subscription"));
+                    return Listed.of(
+                            SubscriptionListing.lanes(
+                                            reading.subscriptions().lanes(Asked.text(context, "subscription")))
+                                    .objects(),
+                            null);
+                })
+                .change("/subscriptions/{name}/pause", this::callPause)
+                .change("/subscriptions/{name}/resume", this::callResume);
+    }
+
+    private void list(Context context, Pages pages) {
+        List<SubscriptionState> states = reading.subscriptions().list();
+        Map<String, List<LaneState>> lanes =
+                reading.subscriptions().lanes(null).stream().collect(Collectors.groupingBy(LaneState::subscription));
+        Page page = pages.page(context, "Subscriptions", PLACE);
+        pages.show(context, "subscriptions", page, "states", states, "lanes", lanes);
+    }
+
+    private void show(Context context, Pages pages) {
+        String name = context.pathParam("name");
+        SubscriptionDetails details = reading.subscriptions().show(name);
+        pages.show(
+                context,
+                "subscription",
+                pages.page(context, name, PLACE),
+                "details",
+                details,
+                "held",
+                reading.subscriptions().heldKeys(name, 0, HELD_MAX),
+                "acts",
+                reading.audit().list(AuditFilter.ofSubject("subscription " + name), null, ACTS_MAX));
+    }
+
+    /** What matters most of a subscription at the moment, in one word. */
+    public static String word(SubscriptionState state) {
+        return SubscriptionListing.word(state);
+    }
+
+    /** How the style sheet calls that. */
+    public static String style(SubscriptionState state) {
+        return switch (word(state)) {
+            case "unavailable" -> "bad";
+            case "paused", "changing", "replaying" -> "note";
+            case "done" -> "";
+            default -> state.heldKeys() > 0 ? "bad" : state.lanesLeased() < state.lanes() ? "warn" : "good";
+        };
+    }
+
+    private void pause(Context context) {
+        String name = context.pathParam("name");
+        acting.subscriptions().pause(name, act(context, Asked.formText(context, "reason")));
+        back(context, name);
+    }
+
+    private void resume(Context context) {
+        String name = context.pathParam("name");
+        acting.subscriptions().resume(name, act(context, Asked.formText(context, "reason")));
+        back(context, name);
+    }
+
+    private Map<String, @Nullable Object> callPause(Context context) {
+        Acting call = Acting.read(context);
+        String name = context.pathParam("name");
+        Paused paused = acting.subscriptions().pause(name, act(context, call.text("reason")));
+        Map<String, @Nullable Object> answer = new LinkedHashMap<>();
+        answer.put("name", name);
+        answer.put("pausedAt", paused.pause().at().toString());
+        answer.put("pausedBy", paused.pause().by());
+        answer.put("already", paused.already());
+        answer.put("lanesLeased", paused.leased());
+        return answer;
+    }
+
+    private Map<String, @Nullable Object> callResume(Context context) {
+        Acting call = Acting.read(context);
+        String name = context.pathParam("name");
+        Optional<Pause> ended = acting.subscriptions().resume(name, act(context, call.text("reason")));
+        Map<String, @Nullable Object> answer = new LinkedHashMap<>();
+        answer.put("name", name);
+        answer.put("wasPaused", ended.isPresent());
+        return answer;
+    }
+
+    private static Act act(Context context, @Nullable String reason) {
+        return new Act(Routes.user(context).name(), Asked.required(reason, "reason"));
+    }
+
+    private static void back(Context context, String name) {
+        context.redirect(context.contextPath() + "/subscriptions/"
+                + java.net.URLEncoder.encode(name, java.nio.charset.StandardCharsets.UTF_8)
+                        .replace("+", "%20"));
+    }
+}

@@ -1,0 +1,85 @@
+package io.postroom.server.web;
+
+import io.javalin.http.Context;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What a call that changes something brings: its key and its body.
+ *
+ * <p>The key becomes the identity of the act: the same key again is the same act, which is done once, whoever answered before.
+ */
+public final class Acting {
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final int KEY_LENGTH_MAX = 255;
+
+    private final JsonNode body;
+    private final UUID id;
+
+    private Acting(JsonNode body, UUID id) {
+        this.body = body;
+        this.id = id;
+    }
+
+    public static Acting read(Context context) {
+        String given = context.header("Idempotency-Key");
+        if (given == null || given.isBlank()) {
+            throw new Refusal(
+                    400,
+                    "idempotency.key-missing",
+                    "Idempotency-Key is missing; send a new UUID with each act, and the same when repeating it");
+        }
+        String key = given.strip().replaceAll("^\"|\"$", "");
+        if (key.isEmpty() || key.length() > KEY_LENGTH_MAX || !key.matches("[\\x21-\\x7e]+")) {
+            throw new Refusal(
+                    400,
+                    "idempotency.key-invalid",
+                    "Idempotency-Key has 1 to " + KEY_LENGTH_MAX + " visible ASCII characters");
+        }
+        try {
+            JsonNode body = JSON.readTree(context.bodyAsBytes());
+            if (!body.isObject()) {
+                throw Refusal.invalid("the body is not a JSON object");
+            }
+            return new Acting(body, id(Gate.user(context).name(), key));
+        } catch (JacksonException e) {
+            throw Refusal.invalid("the body is not JSON");
+        }
+    }
+
+    private static UUID id(String user, String key) {
+        try {
+            if (key.length() == 36) {
+                return UUID.fromString(key);
+            }
+        } catch (IllegalArgumentException e) {
+            // Any other key is as good.
+        }
+        return UUID.nameUUIDFromBytes((user + " " + key).getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The identity of the act. */
+    public UUID id() {
+        return id;
+    }
+
+    /** A text of the body; null if it is missing. */
+    public @Nullable String text(String name) {
+        JsonNode value = body.get(name);
+        if (value == null || value.isNull()) {
+            return null;
+        }
+        if (!value.isValueNode()) {
+            throw Refusal.invalid(name + " is an object or an array, not a single value");
+        }
+        return value.asString();
+    }
+
+    public String required(String name) {
+        return Asked.required(text(name), name);
+    }
+}

@@ -1,0 +1,194 @@
+package io.postroom.server.web;
+
+import io.javalin.Javalin;
+import io.javalin.config.JavalinConfig;
+import io.javalin.http.Context;
+import io.javalin.http.HttpResponseException;
+import io.javalin.util.JavalinBindException;
+import io.postroom.PostroomException;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import java.time.Clock;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The one HTTP server of the process, for console, API and health. Close it to let what is being answered end, and stop. */
+public final class WebServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(WebServer.class);
+    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final int REQUEST_BYTES_MAX = 262_144;
+    private static final String CALLS = "/api/";
+    private static final Set<String> NOT_FOUND =
+            Set.of("subscription.unknown", "redrive.unknown", "readmodel.unknown", "deadletter.unknown");
+    private static final String TIMEOUT = "57014";
+
+    private final Javalin server;
+    private final WebSettings settings;
+
+    private WebServer(Javalin server, WebSettings settings) {
+        this.server = server;
+        this.settings = settings;
+    }
+
+    /** What a feature adds: its pages and its calls. */
+    @FunctionalInterface
+    public interface Feature {
+        void add(Routes routes);
+    }
+
+    /** Starts to serve; throws if the address cannot be had. */
+    public static WebServer start(WebSettings settings, Health health, List<Feature> features) {
+        List<String> problems = settings.problems();
+        if (!problems.isEmpty()) {
+            throw new CommandException(ExitCode.USAGE, String.join("\n", problems));
+        }
+        Assets assets = new Assets();
+        Gate gate = new Gate(settings, new Session(Clock.systemUTC()));
+        Pages pages = new Pages(settings, assets, Clock.systemUTC());
+        Javalin server = Javalin.create(config -> {
+            configure(config, settings);
+            health.add(config.routes);
+            config.routes.get("/assets/{version}/{name}", assets::serve);
+            config.routes.before(context -> admit(context, gate));
+            new SignIn(gate, pages).add(config.routes);
+            features.forEach(feature -> feature.add(new Routes(config.routes, pages)));
+            errors(config, pages);
+        });
+        try {
+            return new WebServer(server.start(settings.host(), settings.port()), settings);
+        } catch (JavalinBindException e) {
+            throw new CommandException(
+                    ExitCode.FAILURE,
+                    "could not listen on " + settings.host() + ":" + settings.port()
+                            + ": another program does; end it, or choose another with console.address",
+                    e);
+        }
+    }
+
+    private static void configure(JavalinConfig config, WebSettings settings) {
+        config.startup.showJavalinBanner = false;
+        config.startup.showOldJavalinVersionWarning = false;
+        config.router.contextPath = settings.basePath().isEmpty() ? "/" : settings.basePath();
+        config.http.maxRequestSize = REQUEST_BYTES_MAX;
+        config.http.prefer405over404 = true;
+    }
+
+    private static void admit(Context context, Gate gate) {
+        Gate.harden(context);
+        String path = context.path().substring(context.contextPath().length());
+        if (!path.startsWith("/health") && !path.startsWith("/assets/")) {
+            gate.admit(context, isCall(context));
+        }
+    }
+
+    private static boolean isCall(Context context) {
+        return context.path().startsWith(context.contextPath() + CALLS);
+    }
+
+    private static void errors(JavalinConfig config, Pages pages) {
+        Consumer<Failure> answer = failure -> answer(failure, pages);
+        config.routes.exception(
+                Refusal.class, (e, context) -> answer.accept(new Failure(context, e.status(), e.code(), e.sentence())));
+        config.routes.exception(DatabaseException.class, (e, context) -> answer.accept(ofDatabase(e, context)));
+        config.routes.exception(
+                PostroomException.class,
+                (e, context) -> answer.accept(new Failure(
+                        context, NOT_FOUND.contains(e.code()) ? 404 : 400, e.code(), String.valueOf(e.getMessage()))));
+        config.routes.exception(
+                HttpResponseException.class,
+                (e, context) -> answer.accept(new Failure(
+                        context,
+                        e.getStatus(),
+                        "request.refused",
+                        e.getStatus() == 413
+                                ? "the request is larger than " + REQUEST_BYTES_MAX + " bytes"
+                                : e.getStatus() == 404
+                                        ? "there is nothing at this address"
+                                        : "the request cannot be answered: status " + e.getStatus())));
+        config.routes.exception(Exception.class, (e, context) -> {
+            LOG.error("could not answer {} {}", context.method(), context.path(), e);
+            answer.accept(new Failure(
+                    context, 500, "server.broken", "something is broken here; the log of the process tells what"));
+        });
+    }
+
+    private record Failure(Context context, int status, String code, String sentence) {}
+
+    private static Failure ofDatabase(DatabaseException e, Context context) {
+        if (e.sqlState().equals(TIMEOUT)) {
+            return new Failure(
+                    context,
+                    503,
+                    "database.slow",
+                    "the database took longer than two seconds to answer; ask for less, or again when it has less to do");
+        }
+        LOG.warn("could not ask the database: {}", e.getMessage());
+        return new Failure(
+                context, 503, "database.unavailable", "the database does not answer as expected: " + e.getMessage());
+    }
+
+    private static void answer(Failure failure, Pages pages) {
+        Context context = failure.context();
+        context.status(failure.status());
+        Gate.harden(context);
+        if (isCall(context)) {
+            Map<String, Object> problem = new LinkedHashMap<>();
+            problem.put("type", "about:blank");
+            problem.put("title", title(failure.status()));
+            problem.put("status", failure.status());
+            problem.put("detail", failure.sentence());
+            problem.put("code", failure.code());
+            if (failure.status() == 401) {
+                context.header("WWW-Authenticate", "Bearer");
+            }
+            context.contentType("application/problem+json");
+            context.result(JSON.writeValueAsBytes(problem));
+        } else if (failure.status() == 401) {
+            context.redirect(context.contextPath() + "/sign-in");
+        } else {
+            pages.show(
+                    context,
+                    "failure",
+                    pages.page(context, title(failure.status()), ""),
+                    "status",
+                    failure.status(),
+                    "sentence",
+                    failure.sentence());
+        }
+    }
+
+    private static String title(int status) {
+        return switch (status) {
+            case 400 -> "The request cannot be understood";
+            case 401 -> "Sign in first";
+            case 403 -> "Not allowed";
+            case 404 -> "Not found";
+            case 409, 422 -> "Not possible now";
+            case 413 -> "Too large";
+            case 503 -> "The database does not answer";
+            default -> "Not answered";
+        };
+    }
+
+    public int port() {
+        return server.port();
+    }
+
+    /** Where a browser on this machine finds it. */
+    public String url() {
+        String host = settings.isLoopback() ? "localhost" : settings.host();
+        return "http://" + host + ":" + port() + settings.basePath() + "/";
+    }
+
+    @Override
+    public void close() {
+        server.stop();
+    }
+}

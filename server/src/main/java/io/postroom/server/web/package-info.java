@@ -1,0 +1,15 @@
+/**
+ * The HTTP side of the server: one Jetty for console, API and health, and what every page and call has in common.
+ *
+ * <p>A request passes the {@link io.postroom.server.web.Gate} first: host, user, role, and for whatever changes something the proof
+ * that it came from our own page. Then its feature answers: pages through {@link io.postroom.server.web.Pages}, which escape all
+ * they are given, calls as JSON. Nothing is kept between requests but a secret that signs cookies; a process that dies takes
+ * nothing with it, and whoever was signed in signs in again.
+ *
+ * <p>Reading and acting have connections of their own: a page's statements end after two seconds, and a crowd of readers cannot keep
+ * an operator from acting.
+ */
+@NullMarked
+package io.postroom.server.web;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,177 @@
+// Refreshing, times, theme and keys. Everything works without it, only less comfortably.
+(() => {
+  const body = document.body;
+  const base = body.dataset.base || '';
+  const store = {
+    get: (name) => { try { return localStorage.getItem('postroom.' + name); } catch (e) { return null; } },
+    set: (name, value) => { try { localStorage.setItem('postroom.' + name, value); } catch (e) { /* not kept */ } },
+  };
+  const byId = (id) => document.getElementById(id);
+
+  // Times: UTC as the server wrote them, or local; always the other one, and how long ago, on hovering.
+  let local = store.get('zone') === 'local';
+  const pad = (n, width = 2) => String(n).padStart(width, '0');
+  const localText = (at) => `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}`;
+  const ago = (at) => {
+    const seconds = Math.round((Date.now() - at.getTime()) / 1000);
+    const size = Math.abs(seconds);
+    const text = size < 90 ? `${size} s` : size < 5400 ? `${Math.round(size / 60)} min` : size < 129600 ? `${Math.round(size / 3600)} h` : `${Math.round(size / 86400)} days`;
+    return seconds < 0 ? `in ${text}` : `${text} ago`;
+  };
+  function showTimes(root) {
+    root.querySelectorAll('time').forEach((element) => {
+      const at = new Date(element.dateTime);
+      if (Number.isNaN(at.getTime())) return;
+      if (!element.dataset.utc) element.dataset.utc = element.textContent;
+      element.textContent = local ? localText(at) : element.dataset.utc;
+      element.title = `${local ? element.dataset.utc + ' UTC' : localText(at) + ' local'}, ${ago(at)}`;
+    });
+    const zone = byId('zone');
+    if (zone) zone.textContent = local ? 'Local' : 'UTC';
+  }
+  function toggleZone() {
+    local = !local;
+    store.set('zone', local ? 'local' : 'utc');
+    showTimes(document);
+  }
+
+  // Live: asks for the page again every five seconds while somebody looks at it and nothing is being read or typed in it.
+  let live = store.get('live') !== 'off';
+  const refreshButton = byId('refresh');
+  const showLive = () => {
+    if (!refreshButton) return;
+    refreshButton.setAttribute('aria-pressed', String(live));
+    refreshButton.textContent = live ? 'Live' : 'Paused';
+  };
+  const isBusy = () => {
+    const area = byId('live');
+    const selection = document.getSelection();
+    return !area || area.contains(document.activeElement) && /INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)
+      || area.querySelector('details[open]') || (selection && !selection.isCollapsed) || document.querySelector('dialog[open]');
+  };
+  const refresh = () => body.dispatchEvent(new Event('refresh'));
+  if (refreshButton) {
+    showLive();
+    setInterval(() => { if (live && !document.hidden && !isBusy()) refresh(); }, 5000);
+    refreshButton.addEventListener('click', toggleLive);
+  }
+  function toggleLive() {
+    live = !live;
+    store.set('live', live ? 'on' : 'off');
+    showLive();
+  }
+  document.addEventListener('htmx:afterSwap', () => { showTimes(document); });
+  document.addEventListener('htmx:beforeSwap', (event) => {
+    // A failing database must not take away what is on the screen.
+    if (event.detail.xhr.status >= 400) event.detail.shouldSwap = false;
+    body.classList.toggle('stale', event.detail.xhr.status >= 400);
+  });
+  document.addEventListener('htmx:sendError', () => body.classList.add('stale'));
+
+  function nextTheme() {
+    const order = ['auto', 'light', 'dark'];
+    const now = document.documentElement.dataset.theme || 'auto';
+    const next = order[(order.indexOf(now) + 1) % order.length];
+    if (next === 'auto') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = next;
+    store.set('theme', next);
+    showTheme();
+  }
+  function showTheme() {
+    const button = byId('theme');
+    if (button) button.textContent = { auto: 'Auto', light: 'Light', dark: 'Dark' }[document.documentElement.dataset.theme || 'auto'];
+  }
+
+  const help = () => { const keys = byId('keys'); if (keys.open) keys.close(); else keys.showModal(); };
+  const on = (id, work) => { const element = byId(id); if (element) element.addEventListener('click', work); };
+  on('zone', toggleZone);
+  on('theme', nextTheme);
+  on('help', help);
+
+  let pending = 0;
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/INPUT|TEXTAREA|SELECT/.test(event.target.tagName)) {
+      if (event.key === 'Escape') event.target.blur();
+      return;
+    }
+    const wasPending = Date.now() - pending < 1500;
+    pending = 0;
+    if (wasPending) {
+      const link = document.querySelector(`[data-go="${CSS.escape(event.key)}"]`);
+      if (link) link.click();
+      return;
+    }
+    const work = { '/': () => byId('find').focus(), '?': help, r: refresh, l: toggleLive, u: toggleZone, t: nextTheme, g: () => { pending = Date.now(); } }[event.key];
+    if (work) {
+      event.preventDefault();
+      work();
+    }
+  });
+
+  // Charts: the values under the pointer, in the legend.
+  document.addEventListener('pointermove', (event) => {
+    const plot = event.target.closest && event.target.closest('.plot');
+    document.querySelectorAll('.chart.reading').forEach((chart) => { if (!plot || !chart.contains(plot)) endReading(chart); });
+    if (!plot) return;
+    const chart = plot.closest('.chart');
+    const rows = chart.dataset.readings ? chart.dataset.readings.split(';').map((row) => row.split('|')) : [];
+    if (!rows.length) return;
+    const area = plot.getBoundingClientRect();
+    const share = (event.clientX - area.left) / area.width;
+    const row = rows.reduce((best, each) => Math.abs(each[0] - share) < Math.abs(best[0] - share) ? each : best);
+    chart.classList.add('reading');
+    chart.querySelectorAll('.legend b').forEach((value, i) => {
+      if (!value.dataset.last) value.dataset.last = value.textContent;
+      value.textContent = row[i + 2];
+    });
+    const title = chart.querySelector('.chart-title');
+    if (!title.dataset.title) title.dataset.title = title.textContent;
+    const at = new Date(row[1]);
+    title.textContent = local ? localText(at).slice(11) : row[1].slice(11, 19) + ' UTC';
+  });
+  function endReading(chart) {
+    chart.classList.remove('reading');
+    chart.querySelectorAll('.legend b').forEach((value) => { if (value.dataset.last) value.textContent = value.dataset.last; });
+    const title = chart.querySelector('.chart-title');
+    if (title.dataset.title) title.textContent = title.dataset.title;
+  }
+
+  // Copying: a click on a command takes it to the clipboard, also where the page came over plain HTTP.
+  document.addEventListener('click', async (event) => {
+    const code = event.target.closest && event.target.closest('code.cli, [data-copy]');
+    if (!code) return;
+    const text = code.dataset.copy || code.textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch (e) {
+      const area = document.createElement('textarea');
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand('copy');
+      area.remove();
+    }
+    code.classList.add('copied');
+    setTimeout(() => code.classList.remove('copied'), 900);
+  });
+
+  // A form that acts is sent once, however often its button is pressed.
+  document.addEventListener('submit', (event) => {
+    const form = event.target;
+    if (form.method !== 'post') return;
+    if (form.dataset.sent) { event.preventDefault(); return; }
+    form.dataset.sent = 'yes';
+    form.classList.add('sending');
+  });
+  window.addEventListener('pageshow', () => document.querySelectorAll('form[data-sent]').forEach((form) => { delete form.dataset.sent; form.classList.remove('sending'); }));
+
+  // A choice that is only a filter applies at once.
+  document.addEventListener('change', (event) => {
+    if (event.target.matches('form.filters select')) event.target.form.requestSubmit();
+  });
+
+  showTheme();
+  showTimes(document);
+  document.documentElement.dataset.ready = 'yes';
+})();

@@ -1,0 +1,318 @@
+package io.postroom.server.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.Socket;
+import java.net.URLEncoder;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class ConsoleTest {
+    private static ConsoleUnderTest console;
+    private static String messageId;
+
+    @BeforeAll
+    static void start() throws Exception {
+        console = ConsoleUnderTest.start();
+        Hostile.fill(console.database());
+        JsonNode letter =
+                json(console.get("/api/v1/dead-letters?limit=1")).get("items").get(0);
+        messageId = letter.get("messageId").asString();
+    }
+
+    @AfterAll
+    static void stop() {
+        console.close();
+    }
+
+    private static JsonNode json(HttpResponse<String> response) {
+        return JsonMapper.shared().readTree(response.body());
+    }
+
+    private static long count(String table) {
+        return console.database().queryLong("select count(*) from postroom." + table);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/",
+                "/messages",
+                "/messages?type=OrderPaid",
+                "/messages/MESSAGE",
+                "/subscriptions",
+                "/subscriptions/shipping",
+                "/subscriptions/claims",
+                "/dead-letters",
+                "/dead-letters?subscription=shipping",
+                "/dead-letters/list",
+                "/dead-letters/1",
+                "/redrives",
+                "/redrives/new",
+                "/redrives/new?subscription=shipping",
+                "/redrives/new?ids=1,2&action=discard",
+                "/read-models",
+                "/idempotency-keys",
+                "/audit",
+                "/database"
+            })
+    void everyPageShowsWhatOthersWroteAsText(String path) throws Exception {
+        HttpResponse<String> page = console.get(path.replace("MESSAGE", messageId));
+        assertThat(page.statusCode()).as(page.body()).isEqualTo(200);
+        assertThat(page.body())
+                .contains("<h1")
+                .contains("</html>")
+                .doesNotContain("<img")
+                .doesNotContain("alert(1)</script>");
+        assertThat(page.body())
+                .doesNotContain(" style=")
+                .doesNotContain("onclick")
+                .doesNotContain("javascript:");
+        assertThat(page.headers().firstValue("Content-Security-Policy").orElse(""))
+                .contains("default-src 'none'", "script-src 'self'")
+                .doesNotContain("unsafe");
+        assertThat(page.headers().firstValue("Cache-Control")).contains("no-store");
+        assertThat(page.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
+    }
+
+    @Test
+    void whatOthersWroteIsThereAllTheSame() throws Exception {
+        String shown = "&lt;img src=x onerror=alert(1)&gt;";
+        assertThat(console.get("/dead-letters/1").body()).contains(shown);
+        assertThat(console.get("/messages/" + messageId).body()).contains(shown);
+        assertThat(console.get("/audit").body()).contains(shown);
+        assertThat(console.get("/idempotency-keys").body()).contains(shown);
+        assertThat(console.get("/subscriptions/claims").body()).contains(shown);
+    }
+
+    @Test
+    void reflectsNoMarkupOfAnAddress() throws Exception {
+        String markup = URLEncoder.encode(Hostile.MARKUP, StandardCharsets.UTF_8);
+        for (String path : new String[] {
+            "/messages?type=" + markup,
+            "/messages?find=" + markup,
+            "/messages/" + markup.replace("+", "%20").replace("%2F", ""),
+            "/subscriptions/" + markup.replace("+", "%20").replace("%2F", ""),
+            "/dead-letters?subscription=" + markup,
+            "/dead-letters/list?key=" + markup + "&tenant=" + markup,
+            "/redrives/new?subscription=" + markup,
+            "/audit?actor=" + markup,
+            "/idempotency-keys?scope=" + markup,
+            "/audit?" + markup + "=1",
+            "/" + markup.replace("+", "%20").replace("%2F", "")
+        }) {
+            assertThat(console.get(path).body()).as(path).doesNotContain("<img");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "/api/v1/status                          | 200 | \"problems\":[",
+                "/api/v1/subscriptions                   | 200 | \"name\":\"shipping\"",
+                "/api/v1/subscriptions/shipping          | 200 | \"laneStates\":[",
+                "/api/v1/subscriptions/nobody            | 404 | subscription.unknown",
+                "/api/v1/lanes?subscription=shipping     | 200 | \"lane\":0",
+                "/api/v1/messages?data=customer.id=c-7   | 200 | OrderPaid",
+                "/api/v1/messages?typo=1                 | 400 | 'typo' is not a parameter here",
+                "/api/v1/messages?limit=0                | 400 | limit is 0, the range is 1 to 500",
+                "/api/v1/messages?before=x               | 400 | before is 'x', not a whole number",
+                "/api/v1/messages?data=x                 | 400 | write customer.id=77",
+                "/api/v1/messages/x/why                  | 400 | not a UUID",
+                "/api/v1/messages/00000000-0000-4000-8000-000000000001/why | 404 | message 00000000",
+                "/api/v1/dead-letters/groups             | 200 | \"letters\":5",
+                "/api/v1/dead-letters/1                  | 200 | \"payload\"",
+                "/api/v1/dead-letters/999                | 404 | there is no dead letter 999",
+                "/api/v1/dead-letters?cause=x            | 400 | cause is 'x', it is one of",
+                "/api/v1/dead-letters?from=yesterday     | 400 | write 2026-11-15T10:00:00Z",
+                "/api/v1/redrives                        | 200 | \"items\":[",
+                "/api/v1/redrives/00000000-0000-4000-8000-000000000001 | 404 | redrive.unknown",
+                "/api/v1/audit                           | 200 | \"items\":[",
+                "/api/v1/idempotency-keys?after=%20x     | 400 | after is not a cursor",
+                "/api/v1/read-models                     | 200 | \"items\":[]",
+                "/api/v1/materialized-views              | 200 | shop.sales",
+                "/api/v1/database                        | 200 | \"daysAhead\":",
+                "/api/v1/nothing                         | 404 | there is nothing at this address"
+            })
+    void callsAnswerInJson(String path, int status, String part) throws Exception {
+        HttpResponse<String> answer = console.get(path);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+        assertThat(answer.body()).contains(part);
+        assertThat(json(answer).isObject()).isTrue();
+        assertThat(answer.headers().firstValue("Content-Type"))
+                .contains(status == 200 ? "application/json" : "application/problem+json");
+    }
+
+    @Test
+    void pagesAreFollowedByTheirCursorsWithoutGapOrRepetition() throws Exception {
+        StringBuilder seen = new StringBuilder();
+        String before = "";
+        for (int page = 0; page < 10 && before != null; page++) {
+            JsonNode answer = json(console.get("/api/v1/messages?limit=3" + before));
+            answer.get("items")
+                    .forEach(item -> seen.append(item.get("position")).append(' '));
+            before = answer.get("next").isNull()
+                    ? null
+                    : "&before=" + answer.get("next").asString();
+        }
+        assertThat(seen).hasToString("10 9 8 7 6 5 4 3 2 1 ");
+    }
+
+    @Test
+    void formsOfOthersDoNothing() throws Exception {
+        long acts = count("audit");
+        String form = "application/x-www-form-urlencoded";
+        String path = "/subscriptions/shipping/pause";
+        console.get("/");
+        assertThat(console.send("POST", path, "reason=x", "Content-Type", form).statusCode())
+                .isEqualTo(403);
+        assertThat(console.send("POST", path, "reason=x&formToken=abc", "Content-Type", form)
+                        .body())
+                .contains("this form is too old, or not ours");
+        assertThat(console.send("POST", path, "reason=x", "Content-Type", form, "Origin", "https://evil.example")
+                        .body())
+                .contains("a page of another site");
+        assertThat(console.send("POST", path, "reason=x", "Content-Type", form, "Sec-Fetch-Site", "cross-site")
+                        .body())
+                .contains("a page of another site");
+        assertThat(console.send("POST", "/api/v1" + path, "{}", "Content-Type", "text/plain", "Idempotency-Key", "a")
+                        .statusCode())
+                .isEqualTo(415);
+        assertThat(console.send(
+                                "POST",
+                                "/api/v1" + path,
+                                "{}",
+                                "Content-Type",
+                                "application/json",
+                                "Idempotency-Key",
+                                "a",
+                                "Origin",
+                                "null")
+                        .statusCode())
+                .isEqualTo(403);
+        assertThat(count("audit")).isEqualTo(acts);
+        assertThat(
+                        console.database()
+                                .queryLong(
+                                        "select count(*) from postroom.subscription where name = 'shipping' and paused_at is not null"))
+                .isZero();
+    }
+
+    @Test
+    void whatIsTooLargeIsRefused() throws Exception {
+        console.get("/");
+        String large = "reason=" + "x".repeat(300_000);
+        assertThat(console.send(
+                                "POST",
+                                "/subscriptions/shipping/pause",
+                                large,
+                                "Content-Type",
+                                "application/x-www-form-urlencoded")
+                        .statusCode())
+                .isEqualTo(413);
+        assertThat(console.call("/subscriptions/shipping/pause", "a", "{\"reason\":\"" + "x".repeat(300_000) + "\"}")
+                        .statusCode())
+                .isEqualTo(413);
+        assertThat(console.get("/messages?type=" + "x".repeat(2_000)).body())
+                .contains("type is 2000 characters, the limit is 1000");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "{}                                            | reason is missing",
+                "[]                                            | the body is not a JSON object",
+                "{                                             | the body is not JSON",
+                "{\"reason\":{}}                               | reason is an object or an array",
+                "{\"reason\":\"x\"}                            | the filter is empty",
+                "{\"reason\":\"x\",\"subscription\":\"shipping\",\"rate\":\"fast\"} | rate is 'fast'",
+                "{\"reason\":\"x\",\"subscription\":\"shipping\",\"canary\":0}     | canary is 0, the range is 1",
+                "{\"reason\":\"x\",\"subscription\":\"shipping\",\"action\":\"burn\"} | action is 'burn', it is one of"
+            })
+    void actsThatCannotBeReadDoNothing(String body, String sentence) throws Exception {
+        HttpResponse<String> answer =
+                console.call("/redrives", UUID.randomUUID().toString(), body);
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(answer.body()).contains(sentence);
+    }
+
+    @Test
+    void aCallWithoutKeyIsRefused() throws Exception {
+        assertThat(console.send("POST", "/api/v1/redrives", "{}", "Content-Type", "application/json")
+                        .body())
+                .contains("idempotency.key-missing");
+    }
+
+    @Test
+    void answersOnlyNamesOfThisMachine() throws Exception {
+        // A page of the internet whose name was made to point to this machine asks under its own name.
+        String port = console.url().replaceAll(".*:", "");
+        try (Socket socket = new Socket("127.0.0.1", Integer.parseInt(port))) {
+            socket.getOutputStream()
+                    .write("GET /api/v1/audit HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(answer).startsWith("HTTP/1.1 421").doesNotContain("\"items\"");
+        }
+    }
+
+    @Test
+    void healthNeedsNothing() throws Exception {
+        assertThat(console.get("/health").body()).contains("\"ready\":true");
+        assertThat(console.get("/health/live").statusCode()).isEqualTo(200);
+        assertThat(console.get("/health/ready").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void anIdInTheSearchFieldLeadsToItsMessage() throws Exception {
+        HttpResponse<String> answer = console.get("/messages?find=" + messageId);
+        assertThat(answer.statusCode()).isEqualTo(302);
+        assertThat(answer.headers().firstValue("Location").orElse("")).endsWith("/messages/" + messageId);
+    }
+
+    @Test
+    void styleAndScriptComeFromHere() throws Exception {
+        String page = console.get("/").body();
+        assertThat(page).doesNotContain("http://").doesNotContain("https://");
+        for (String name : new String[] {"console.css", "console.js", "theme.js", "htmx.js", "icon.svg"}) {
+            String path = page.replaceAll("(?s).*?\"(/assets/[^/]+/).*", "$1") + name;
+            HttpResponse<String> file = console.get(path);
+            assertThat(file.statusCode()).as(path).isEqualTo(200);
+            assertThat(file.headers().firstValue("Cache-Control").orElse("")).contains("immutable");
+        }
+        assertThat(console.get("/assets/x/..%2f..%2fetc").statusCode()).isIn(400, 404);
+    }
+
+    @Test
+    void pausesAndResumesWithAReasonOnce() throws Exception {
+        String page = "/subscriptions/casework";
+        assertThat(console.submit(page, page + "/resume", Map.of()).body()).contains("reason is missing");
+        assertThat(console.submit(page, page + "/resume", Map.of("reason", "all is well"))
+                        .statusCode())
+                .isEqualTo(302);
+        assertThat(console.get(page).body()).contains("Pause casework").contains("all is well");
+        assertThat(console.call("/subscriptions/casework/pause", "k1", "{\"reason\":\"again\"}")
+                        .body())
+                .contains("\"already\":false");
+        assertThat(console.call("/subscriptions/casework/pause", "k1", "{\"reason\":\"again\"}")
+                        .body())
+                .contains("\"already\":true");
+        assertThat(console.database()
+                        .queryLong("select count(*) from postroom.audit where subject = 'subscription casework'"))
+                .isEqualTo(2);
+    }
+}

@@ -1,0 +1,101 @@
+package io.postroom.server.serve;
+
+import io.postroom.message.Upcasters;
+import io.postroom.postgres.Schema;
+import io.postroom.server.web.WebSettings;
+import io.postroom.testkit.TestDatabase;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A console on a database of its own, and somebody who asks it as a browser does. */
+public final class ConsoleUnderTest implements AutoCloseable {
+    private static final Pattern FORM_TOKEN = Pattern.compile("name=\"formToken\" value=\"([^\"]+)\"");
+
+    private final TestDatabase database;
+    private final Console console;
+    private final HttpClient client =
+            HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NEVER).build();
+    private String cookie = "";
+
+    private ConsoleUnderTest(TestDatabase database, Console console) {
+        this.database = database;
+        this.console = console;
+    }
+
+    public static ConsoleUnderTest start() {
+        return start(WebSettings.local(0));
+    }
+
+    public static ConsoleUnderTest start(WebSettings settings) {
+        TestDatabase database = TestDatabase.create();
+        try {
+            return new ConsoleUnderTest(
+                    database, Console.start(database.dataSource(), Schema.POSTROOM, Upcasters.NONE, settings));
+        } catch (RuntimeException e) {
+            database.close();
+            throw e;
+        }
+    }
+
+    public TestDatabase database() {
+        return database;
+    }
+
+    /** Without a slash at its end. */
+    public String url() {
+        return console.url().replaceAll("/$", "");
+    }
+
+    /** One request; headers are names and values in turn. */
+    public HttpResponse<String> send(String method, String path, String body, String... headers)
+            throws IOException, InterruptedException {
+        HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(url() + path))
+                .method(method, HttpRequest.BodyPublishers.ofString(body));
+        if (!cookie.isEmpty()) {
+            builder.header("Cookie", cookie);
+        }
+        if (headers.length > 0) {
+            builder.headers(headers);
+        }
+        HttpResponse<String> response = client.send(builder.build(), HttpResponse.BodyHandlers.ofString());
+        response.headers().firstValue("Set-Cookie").ifPresent(set -> cookie = set.replaceFirst(";.*", ""));
+        return response;
+    }
+
+    public HttpResponse<String> get(String path) throws IOException, InterruptedException {
+        return send("GET", path, "");
+    }
+
+    /** Sends a form as the page at {@code from} would. */
+    public HttpResponse<String> submit(String from, String to, Map<String, String> fields)
+            throws IOException, InterruptedException {
+        Matcher token = FORM_TOKEN.matcher(get(from).body());
+        if (!token.find()) {
+            throw new AssertionError(from + " has no form");
+        }
+        List<String> pairs = new ArrayList<>(List.of("formToken=" + token.group(1)));
+        fields.forEach((name, value) -> pairs.add(name + "=" + URLEncoder.encode(value, StandardCharsets.UTF_8)));
+        return send("POST", to, String.join("&", pairs), "Content-Type", "application/x-www-form-urlencoded");
+    }
+
+    /** A call that changes something. */
+    public HttpResponse<String> call(String path, String key, String json) throws IOException, InterruptedException {
+        return send("POST", "/api/v1" + path, json, "Content-Type", "application/json", "Idempotency-Key", key);
+    }
+
+    @Override
+    public void close() {
+        console.close();
+        database.close();
+    }
+}

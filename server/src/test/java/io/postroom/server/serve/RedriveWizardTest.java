@@ -1,0 +1,143 @@
+package io.postroom.server.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class RedriveWizardTest {
+    private static final Pattern FIELD = Pattern.compile("<input type=\"hidden\" name=\"([^\"]+)\" value=\"([^\"]*)\"");
+
+    private ConsoleUnderTest console;
+
+    @BeforeEach
+    void start() throws Exception {
+        console = ConsoleUnderTest.start();
+        Hostile.fill(console.database());
+    }
+
+    @AfterEach
+    void stop() {
+        console.close();
+    }
+
+    /** What the form of the preview carries, as the browser would send it. */
+    private Map<String, String> preview(String query) throws Exception {
+        String page = console.get("/redrives/new?" + query).body();
+        Map<String, String> fields = new LinkedHashMap<>();
+        Matcher field = FIELD.matcher(page.substring(page.indexOf("<form class=\"act-form\"")));
+        while (field.find()) {
+            if (!field.group(1).equals("formToken")) {
+                fields.put(field.group(1), field.group(2));
+            }
+        }
+        return fields;
+    }
+
+    private JsonNode awaitEnd(String id) throws Exception {
+        long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+        while (System.nanoTime() < deadline) {
+            JsonNode redrive = JsonMapper.shared()
+                    .readTree(console.get("/api/v1/redrives/" + id).body());
+            if (!redrive.get("endedAt").isNull()) {
+                return redrive;
+            }
+            LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+        }
+        throw new AssertionError("redrive " + id + " does not end");
+    }
+
+    @Test
+    void doesWhatThePreviewCountedAndNothingThatCameLater() throws Exception {
+        Map<String, String> form = preview("subscription=shipping");
+        assertThat(form).containsEntry("letters", "5").containsKey("id");
+        console.database()
+                .execute(
+                        "insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id,"
+                                + " event_type, event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by)"
+                                + " select source, owner, 6, key_hash, gen_random_uuid(), aggregate_type, aggregate_id, event_type,"
+                                + " event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by from"
+                                + " postroom.dead_letter where id = 1");
+        form.put("reason", "the carrier is back");
+        HttpResponse<String> answer = console.submit("/redrives/new?subscription=shipping", "/redrives", form);
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(302);
+        String path = "/redrives/" + form.get("id");
+        assertThat(answer.headers().firstValue("Location").orElse("")).endsWith(path);
+        assertThat(awaitEnd(form.get("id")).get("done").asInt()).isEqualTo(5);
+        assertThat(console.get(path).body()).contains("the carrier is back").contains("done");
+        assertThat(console.database().queryLong("select count(*) from postroom.dead_letter where resolution is null"))
+                .isEqualTo(1);
+
+        assertThat(console.submit("/redrives/new?subscription=shipping", "/redrives", form)
+                        .statusCode())
+                .isEqualTo(302);
+        assertThat(console.database().queryLong("select count(*) from postroom.redrive"))
+                .isEqualTo(1);
+        assertThat(console.database()
+                        .queryLong("select count(*) from postroom.audit where action = 'deadletter redrive'"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void discardsOnlyWhenTheCountIsTyped() throws Exception {
+        String query = "subscription=shipping&action=discard";
+        Map<String, String> form = preview(query);
+        form.put("reason", "test data");
+        form.put("confirm", "4");
+        assertThat(console.submit("/redrives/new?" + query, "/redrives", form).body())
+                .contains("to discard 5 dead letters, type 5; nothing was done");
+        assertThat(console.database().queryLong("select count(*) from postroom.redrive"))
+                .isZero();
+        form.put("confirm", "5");
+        assertThat(console.submit("/redrives/new?" + query, "/redrives", form).statusCode())
+                .isEqualTo(302);
+        awaitEnd(form.get("id"));
+        assertThat(console.database()
+                        .queryLong("select count(*) from postroom.dead_letter where resolution = 'discarded'"))
+                .isEqualTo(5);
+    }
+
+    @Test
+    void aSlowOneIsCancelledAndLeavesTheRestOpen() throws Exception {
+        Map<String, String> form = preview("subscription=shipping");
+        form.put("reason", "slowly");
+        form.put("rate", "0.01");
+        console.submit("/redrives/new?subscription=shipping", "/redrives", form);
+        String path = "/redrives/" + form.get("id");
+        assertThat(console.submit(path, path + "/cancel", Map.of("reason", "enough"))
+                        .statusCode())
+                .isEqualTo(302);
+        assertThat(awaitEnd(form.get("id")).get("state").asString()).isEqualTo("cancelled");
+        assertThat(console.get(path).body()).contains("enough").doesNotContain("Cancel the rest");
+        assertThat(console.database().queryLong("select count(*) from postroom.dead_letter where resolution is null"))
+                .isGreaterThanOrEqualTo(4);
+    }
+
+    @Test
+    void theSameKeyIsTheSameActAndAnotherOneWithItIsRefused() throws Exception {
+        String key = UUID.randomUUID().toString();
+        String body = "{\"subscription\":\"shipping\",\"rate\":0.01,\"reason\":\"x\"}";
+        assertThat(JsonMapper.shared()
+                        .readTree(console.call("/redrives", key, body).body())
+                        .get("id")
+                        .asString())
+                .isEqualTo(key);
+        assertThat(console.call("/redrives", key, body).statusCode()).isEqualTo(200);
+        assertThat(console.database().queryLong("select count(*) from postroom.redrive"))
+                .isEqualTo(1);
+        HttpResponse<String> other = console.call("/redrives", key, body.replace("0.01", "7"));
+        assertThat(other.statusCode()).isEqualTo(400);
+        assertThat(other.body()).contains("redrive.other");
+    }
+}

@@ -1,0 +1,114 @@
+package io.postroom.server.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.server.web.Role;
+import io.postroom.server.web.User;
+import io.postroom.server.web.WebSettings;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class SignInTest {
+    private ConsoleUnderTest console;
+
+    @BeforeEach
+    void start() throws Exception {
+        console = ConsoleUnderTest.start(new WebSettings(
+                "127.0.0.1",
+                0,
+                "/ops/postroom",
+                "production",
+                false,
+                false,
+                Map.of(
+                        hash("anna-token"),
+                        new User("anna", Role.OPERATOR),
+                        hash("wall-token"),
+                        new User("wall", Role.VIEWER))));
+        console.database()
+                .execute(
+                        "insert into postroom.subscription (name, lanes) values ('billing', 1)",
+                        "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 0)");
+    }
+
+    @AfterEach
+    void stop() {
+        console.close();
+    }
+
+    private static String hash(String token) throws Exception {
+        return HexFormat.of()
+                .formatHex(MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private HttpResponse<String> pause(String token) throws Exception {
+        return console.send(
+                "POST",
+                "/api/v1/subscriptions/billing/pause",
+                "{\"reason\":\"x\"}",
+                "Content-Type",
+                "application/json",
+                "Idempotency-Key",
+                "k",
+                "Authorization",
+                "Bearer " + token);
+    }
+
+    @Test
+    void nobodySeesAnythingWithoutAToken() throws Exception {
+        assertThat(console.get("/").headers().firstValue("Location").orElse("")).endsWith("/ops/postroom/sign-in");
+        HttpResponse<String> call = console.get("/api/v1/audit");
+        assertThat(call.statusCode()).isEqualTo(401);
+        assertThat(call.headers().firstValue("WWW-Authenticate")).contains("Bearer");
+        assertThat(console.get("/health").statusCode()).isEqualTo(200);
+        assertThat(console.submit("/sign-in", "/sign-in", Map.of("token", "guess"))
+                        .statusCode())
+                .isEqualTo(401);
+        assertThat(console.get("/").statusCode()).isEqualTo(302);
+        assertThat(pause("guess").statusCode()).isEqualTo(401);
+        assertThat(pause(hash("anna-token")).statusCode()).isEqualTo(401);
+    }
+
+    @Test
+    void whoSignsInActsUnderAnOwnNameBehindAPathPrefix() throws Exception {
+        assertThat(console.submit("/sign-in", "/sign-in", Map.of("token", "anna-token"))
+                        .statusCode())
+                .isEqualTo(302);
+        String page = console.get("/").body();
+        assertThat(page).contains("anna").contains("production").contains("href=\"/ops/postroom/dead-letters\"");
+        assertThat(page).doesNotContain("href=\"/dead-letters").doesNotContain("//dead-letters");
+        console.submit("/subscriptions/billing", "/subscriptions/billing/pause", Map.of("reason", "x"));
+        assertThat(console.database().queryLong("select count(*) from postroom.audit where actor = 'anna'"))
+                .isEqualTo(1);
+        console.submit("/subscriptions/billing", "/sign-out", Map.of());
+        assertThat(console.get("/").statusCode()).isEqualTo(302);
+    }
+
+    @Test
+    void aViewerSeesEverythingAndChangesNothing() throws Exception {
+        console.submit("/sign-in", "/sign-in", Map.of("token", "wall-token"));
+        assertThat(console.get("/subscriptions/billing").body())
+                .contains("billing")
+                .doesNotContain("Pause billing");
+        assertThat(pause("wall-token").statusCode()).isEqualTo(403);
+        assertThat(console.submit("/subscriptions/billing", "/subscriptions/billing/pause", Map.of("reason", "x"))
+                        .statusCode())
+                .isEqualTo(403);
+        assertThat(console.database().queryLong("select count(*) from postroom.audit"))
+                .isZero();
+        assertThat(pause("anna-token").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aCookieOfSomebodyElsesMakingIsNoTicket() throws Exception {
+        String ticket = hash("anna-token") + ".99999999999.bm9uY2U.c2lnbmF0dXJl";
+        HttpResponse<String> page = console.send("GET", "/", "", "Cookie", "postroom_session=" + ticket);
+        assertThat(page.statusCode()).isEqualTo(302);
+    }
+}
