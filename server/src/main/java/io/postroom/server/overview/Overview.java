@@ -89,7 +89,7 @@ public record Overview(
 
     private static List<Chart.Point> delays(List<Sample> history, double share) {
         return points(
-                history,
+                history.stream().filter(each -> !each.delays().isEmpty()).toList(),
                 each -> percentile(each.delays(), share).orElse(Duration.ZERO).toNanos() / 1e9);
     }
 

@@ -171,6 +171,10 @@
     if (event.target.matches('form.filters select')) event.target.form.requestSubmit();
   });
 
+  // On a narrow screen the parts are in a row that scrolls.
+  const here = document.querySelector('nav [aria-current]');
+  if (here) here.parentElement.scrollLeft = here.offsetLeft - here.parentElement.clientWidth / 2 + here.clientWidth / 2;
+
   showTheme();
   showTimes(document);
   document.documentElement.dataset.ready = 'yes';

@@ -1,0 +1,196 @@
+package io.postroom.server.browser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.server.serve.ConsoleUnderTest;
+import io.postroom.server.serve.Hostile;
+import io.postroom.server.web.WebSettings;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The console in a real browser, behind a path prefix. Screenshots of every page are in target/screenshots. */
+class ConsoleBrowserTest {
+    private static final Path SCREENSHOTS = Path.of("target", "screenshots");
+    private static final boolean LONG = Boolean.getBoolean("postroom.long");
+    private static final int WIDE = 1280;
+    private static final int NARROW = 400;
+
+    private static ConsoleUnderTest console;
+    private static Browser browser;
+    private static String axe;
+
+    @BeforeAll
+    static void start() throws Exception {
+        Path program = Browser.find().orElse(null);
+        Assumptions.assumeTrue(program != null, "Chromium is not installed");
+        console = ConsoleUnderTest.start(new WebSettings("127.0.0.1", 0, "/ops", "test", false, false, Map.of()));
+        Hostile.fill(console.database());
+        browser = Browser.start(program);
+        axe = axe();
+    }
+
+    private static String axe() throws IOException {
+        Properties properties = new Properties();
+        try (InputStream stream = open("/META-INF/maven/org.webjars.npm/axe-core/pom.properties")) {
+            properties.load(stream);
+        }
+        String version = properties.getProperty("version");
+        try (InputStream stream = open("/META-INF/resources/webjars/axe-core/" + version + "/axe.min.js")) {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static InputStream open(String path) {
+        return Objects.requireNonNull(ConsoleBrowserTest.class.getResourceAsStream(path), path);
+    }
+
+    @AfterAll
+    static void stop() throws Exception {
+        if (browser != null) {
+            browser.close();
+        }
+        if (console != null) {
+            console.close();
+        }
+    }
+
+    private static Map<String, String> pages() throws Exception {
+        JsonNode letter = JsonMapper.shared()
+                .readTree(console.get("/api/v1/dead-letters?limit=1").body())
+                .get("items")
+                .get(0);
+        Map<String, String> pages = new LinkedHashMap<>();
+        pages.put("overview", "/");
+        pages.put("messages", "/messages");
+        pages.put("message", "/messages/" + letter.get("messageId").asString());
+        pages.put("subscriptions", "/subscriptions");
+        pages.put("subscription", "/subscriptions/shipping");
+        pages.put("subscription-paused", "/subscriptions/claims");
+        pages.put("dead-letters", "/dead-letters");
+        pages.put("dead-letter-list", "/dead-letters/list?subscription=shipping");
+        pages.put("dead-letter", "/dead-letters/" + letter.get("id"));
+        pages.put("redrives", "/redrives");
+        pages.put("redrive-new", "/redrives/new?subscription=shipping");
+        pages.put("read-models", "/read-models");
+        pages.put("idempotency-keys", "/idempotency-keys");
+        pages.put("audit", "/audit");
+        pages.put("database", "/database");
+        pages.put("not-found", "/nothing");
+        return pages;
+    }
+
+    private void check(String name, String path, int width, String theme) throws Exception {
+        String label = name + " " + theme + " " + width;
+        browser.look(width, width == WIDE ? 900 : 800, theme);
+        browser.open(console.url() + path);
+        browser.screenshot(SCREENSHOTS.resolve(name + "-" + theme + "-" + width + ".png"));
+        assertThat(browser.evaluate("document.documentElement.scrollWidth - innerWidth")
+                        .asInt())
+                .as(label + " is wider than the window")
+                .isLessThanOrEqualTo(0);
+        if (LONG || theme.equals("light")) {
+            requireOpenToAll(label);
+        }
+        if (!name.equals("not-found")) {
+            assertThat(browser.complaints()).as(label).isEmpty();
+        }
+        browser.complaints();
+    }
+
+    private static void requireOpenToAll(String label) {
+        browser.evaluate(axe + ";0");
+        JsonNode found = browser.evaluate(
+                "axe.run().then(result => result.violations.filter(each => ['serious', 'critical']"
+                        + ".includes(each.impact)).map(each => each.id + ': ' + each.nodes.slice(0, 3).map(node => node.html).join(' ')))");
+        assertThat(found.values().stream().map(JsonNode::asString).toList())
+                .as(label)
+                .isEmpty();
+    }
+
+    @Test
+    void everyPageIsWholeReadableAndQuietInBothThemesAndWidths() throws Exception {
+        for (Map.Entry<String, String> page : pages().entrySet()) {
+            check(page.getKey(), page.getValue(), WIDE, "light");
+            check(page.getKey(), page.getValue(), NARROW, "dark");
+            if (LONG) {
+                check(page.getKey(), page.getValue(), WIDE, "dark");
+                check(page.getKey(), page.getValue(), NARROW, "light");
+            }
+        }
+    }
+
+    @Test
+    void isOperatedByKeys() {
+        browser.look(WIDE, 900, "light");
+        browser.open(console.url() + "/");
+        browser.press("/");
+        assertThat(browser.evaluate("document.activeElement.id").asString()).isEqualTo("find");
+        browser.evaluate("document.activeElement.blur()");
+        browser.press("?");
+        assertThat(browser.evaluate("document.getElementById('keys').open").asBoolean())
+                .isTrue();
+        browser.press("?");
+        browser.press("t");
+        assertThat(browser.evaluate("document.documentElement.dataset.theme").asString())
+                .isEqualTo("light");
+        browser.press("t");
+        assertThat(browser.evaluate("getComputedStyle(document.body).backgroundColor")
+                        .asString())
+                .isEqualTo("rgb(20, 22, 26)");
+        browser.press("t");
+        browser.press("u");
+        assertThat(browser.text("#zone")).isEqualTo("Local");
+        browser.press("u");
+        browser.evaluate("window.isOld = true");
+        browser.press("g");
+        browser.press("d");
+        browser.awaitPage();
+        assertThat(browser.evaluate("location.pathname").asString()).isEqualTo("/ops/dead-letters");
+        assertThat(browser.complaints()).isEmpty();
+    }
+
+    @Test
+    void staysUpToDateWhileItIsOpen() {
+        browser.look(WIDE, 900, "light");
+        browser.open(console.url() + "/audit?actor=nobody-yet");
+        assertThat(browser.text("#live")).contains("Nothing fits");
+        console.database()
+                .execute(
+                        "insert into postroom.audit (actor, action, subject, reason, details) values ('nobody-yet', 'test live',"
+                                + " 'x', 'y', '{}')");
+        browser.press("r");
+        browser.await("document.getElementById('live').textContent.includes('test live')");
+        assertThat(browser.complaints()).isEmpty();
+    }
+
+    @Test
+    void redrivesFromAGroupToTheEnd() {
+        browser.look(WIDE, 900, "light");
+        browser.open(console.url() + "/dead-letters");
+        browser.go("document.querySelector('tbody a.button').click()");
+        assertThat(browser.text(".blast")).contains("5").contains("dead letters");
+        browser.evaluate("document.getElementById('reason').value = 'mended'");
+        browser.evaluate("document.getElementById('rate').value = '2'");
+        browser.go("document.querySelector('form.act-form button[type=submit]').click()");
+        assertThat(browser.evaluate("location.pathname").asString()).startsWith("/ops/redrives/");
+        browser.evaluate("document.getElementById('reason').value = 'enough'");
+        browser.go("document.querySelector('form.act-form button[type=submit]').click()");
+        assertThat(browser.text("h1")).isEqualTo("Redrive of 5 dead letters");
+        assertThat(browser.text("main")).contains("cancelled").contains("enough");
+        assertThat(browser.complaints()).isEmpty();
+        assertThat(console.database().queryLong("select count(*) from postroom.audit where reason = 'enough'"))
+                .isEqualTo(1);
+    }
+}
