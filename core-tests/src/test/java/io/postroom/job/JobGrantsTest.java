@@ -11,6 +11,7 @@ import io.postroom.deadletter.RedriveRequest;
 import io.postroom.deadletter.Redrives;
 import io.postroom.postgres.Grants;
 import io.postroom.postgres.Schema;
+import io.postroom.schedule.Schedule;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -79,8 +80,34 @@ class JobGrantsTest {
                                             .build()))
                             .get(0));
             execute(writer, "select postroom.enqueue('work', run_after => '1 hour')");
+            long bound = application.database().transact(tx -> {
+                application.jobs().declare(tx, Limit.ofConcurrency("tenant", 1).rate(10, Duration.ofSeconds(1), 5));
+                long batch = application.jobs().batch(tx, "b");
+                Job.Builder part = Job.of("work", "{}").batch(batch).limit("tenant", "a");
+                long first = application.jobs().enqueue(tx, part.unique("u").build());
+                application
+                        .schedules()
+                        .put(
+                                tx,
+                                Schedule.withDelay(
+                                        "s",
+                                        Duration.ofDays(1),
+                                        Job.of("work", "{}").build()));
+                return application
+                        .jobs()
+                        .enqueue(tx, Job.of("work", "{}").afterEnd(first).build());
+            });
+            execute(
+                    writer,
+                    "select postroom.enqueue('work', unique_key => 'v', limit_name => 'tenant', limit_key => 'b')");
             workers.start();
             shop.awaitState(id, "failed");
+            shop.awaitState(bound, "failed");
+            Postroom.on(relay).schedules().runOnce();
+            Postroom.on(operator).schedules().runNow("s", "ann", "now");
+            assertThat(Postroom.on(operator).schedules().pause("s", "ann", "enough"))
+                    .isTrue();
+            assertThat(Postroom.on(reader).schedules().list()).hasSize(1);
             JobBoard seen = Postroom.on(reader).jobBoard();
             assertThat(seen.find(id).orElseThrow().state()).isEqualTo(JobState.FAILED);
             assertThat(seen.attempts(id)).hasSize(1);
@@ -100,11 +127,12 @@ class JobGrantsTest {
             assertThat(board.pause("other", "ann", "full")).isTrue();
             assertThat(board.resume("other", "ann", "empty")).isTrue();
             well.set(true);
+            assertThat(board.retry(bound, "ann", "fixed")).isEqualTo(Retried.REDRIVEN);
             Redrives redrives = Postroom.on(operator).deadLetters().redrives();
             UUID redrive = UUID.randomUUID();
             redrives.request(new RedriveRequest(
                     redrive, RedriveAction.REDRIVE, DeadLetterFilter.ALL, null, null, null, "ann", "fixed"));
-            assertThat(redrives.run(redrive, progress -> {}).done()).isEqualTo(1);
+            assertThat(redrives.run(redrive, progress -> {}).done()).isPositive();
             shop.awaitState(id, "done");
             Postroom.on(relay).maintenance().runOnce();
         }

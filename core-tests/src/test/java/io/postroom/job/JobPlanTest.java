@@ -54,6 +54,14 @@ class JobPlanTest {
                 insert into postroom.job_done (id, queue, kind, priority, payload, state, run_at, attempt, fence, created_at, ended_by)
                 select n, 'default', 'work', 100, '{}', 'done', clock_timestamp(), 1, 1, clock_timestamp(), 'me'
                 from generate_series(1000000, 1200000) as n""",
+                // Twenty thousand wait for their turn, of a hundred keys; two thousand for ten others each.
+                "insert into postroom.job_limit (name, concurrency) values ('tenant', 3)",
+                "insert into postroom.job (queue, kind, payload, waits, limit_name, limit_key) select 'default', 'work', '{}', 'turn',"
+                        + " 'tenant', 'key-' || n % 100 from generate_series(1, 20000) as n",
+                "insert into postroom.job (queue, kind, payload, waits) select 'default', 'work', '{}', 'jobs'"
+                        + " from generate_series(1, 2000)",
+                "insert into postroom.job_need (of_batch, need, job_id, any_end)"
+                        + " select false, n, 224000 + n % 2000, false from generate_series(1, 20000) as n",
                 "insert into postroom.job_attempt (job_id, attempt, fence, duration, worker, outcome)"
                         + " select n, 1, 1, interval '1 s', 'me', 'snoozed' from generate_series(1, 100000) as n",
                 "analyze");
@@ -67,6 +75,9 @@ class JobPlanTest {
     static Stream<Arguments> hot() {
         // What runs was inserted after all the others.
         String running = LongStream.rangeClosed(200_001, 200_050)
+                .mapToObj(Long::toString)
+                .collect(Collectors.joining(",", "'{", "}'::bigint[]"));
+        String waiting = LongStream.rangeClosed(224_001, 224_050)
                 .mapToObj(Long::toString)
                 .collect(Collectors.joining(",", "'{", "}'::bigint[]"));
         String fences = "array_fill(1::bigint, array[50])";
@@ -158,6 +169,27 @@ class JobPlanTest {
                         "limit int,except bigint[],patience text",
                         List.of("100", "'{}'::bigint[]", "'1000'"),
                         30),
+                // A key costs a look-up, a count, and twice what it lets through.
+                Arguments.of(
+                        GateTable.class,
+                        "admit.sql",
+                        "name text,after text,keys_max int,limit int",
+                        List.of("'tenant'", "''", "5", "2"),
+                        60),
+                Arguments.of(GateTable.class, "limits_in_use.sql", "limit int", List.of("10"), 3),
+                Arguments.of(
+                        GateTable.class,
+                        "find_needs.sql",
+                        "of_batch text,after bigint,limit int",
+                        List.of("'false'", "0", "50"),
+                        110),
+                Arguments.of(GateTable.class, "release.sql", "ids bigint[]", List.of(waiting), 110),
+                Arguments.of(
+                        WorkerTable.class,
+                        "note_progress.sql",
+                        "ids bigint[],fences bigint[],progress text[]",
+                        List.of(running, fences, "array_fill('{}'::text, array[50])"),
+                        100),
                 Arguments.of(BoardTable.class, "find.sql", "id bigint", List.of("1000007"), 1),
                 Arguments.of(BoardTable.class, "attempts.sql", "id bigint,limit int", List.of("77", "10"), 1),
                 Arguments.of(BoardTable.class, "lock_job.sql", "id bigint", List.of("77"), 1),

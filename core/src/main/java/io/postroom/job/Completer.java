@@ -153,6 +153,9 @@ final class Completer {
         for (Ended each : newest(batch)) {
             if (each.verdict() instanceof Verdict.Committed) {
                 report(each);
+                if (each.job().limited()) {
+                    seatFree.run();
+                }
             } else {
                 (each.isPlain() ? plain : others).add(each);
             }

@@ -27,7 +27,7 @@ fitting as materialized (
 )
 update /*schema*/job as j
 set state = 'running', worker = :worker, claimed_at = clock_timestamp(), attempt = j.attempt + 1, fence = j.fence + 1,
-    unique_key = case when j.unique_while = 'ready' then null else j.unique_key end,
+    unique_while = case when j.unique_while = 'ready' then null else j.unique_while end,
     exact = j.crashes > 0 or j.attempt + 1 >= coalesce(j.attempts_max, (:attempts_max::integer[])[array_position(:kinds::text[], j.kind)], 1),
     deadline_at = clock_timestamp() + make_interval(secs => :slack)
                   + coalesce(j.deadline,

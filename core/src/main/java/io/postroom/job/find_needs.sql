@@ -1,7 +1,7 @@
 -- What jobs wait for, one row for each job or batch that is needed, and how it ended: done, failed, cancelled, or null while it has not.
 --   :of_batch text, a boolean   :after bigint, the last need that was looked at before   :limit int
 -- Of a job that was redriven, the last end counts. A batch has ended when none of its jobs is left; it is done if all of them are.
--- Index: the primary keys, job_batch_open, job_done_id, job_done_batch.
+-- No exists: the planner may read the whole table once for it, where it believes that this is short. Index: the primary keys, job_batch_open, job_done_id, job_done_batch.
 with recursive wanted (need) as (
     (
         select n.need from /*schema*/job_need as n where n.of_batch = :of_batch::boolean and n.need > :after order by n.need limit 1
@@ -24,7 +24,7 @@ select seen.need,
        case
            when :of_batch::boolean then (
                select case
-                          when exists (select from /*schema*/job as j where j.batch = seen.need) then null
+                          when (select true from /*schema*/job as j where j.batch = seen.need limit 1) then null
                           else coalesce((
                               select max(d.state)
                               from /*schema*/job_done as d
@@ -33,7 +33,7 @@ select seen.need,
                                     select from /*schema*/job_done as l where l.id = d.id and l.ended_at > d.ended_at and l.state = 'done')
                           ), 'done')
                       end)
-           when exists (select from /*schema*/job as j where j.id = seen.need) then null
+           when (select true from /*schema*/job as j where j.id = seen.need limit 1) then null
            else (select d.state from /*schema*/job_done as d where d.id = seen.need order by d.ended_at desc limit 1)
        end as ended
 from seen

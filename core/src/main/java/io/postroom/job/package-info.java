@@ -7,15 +7,15 @@
  * <pre>
  *                 ┌──── again: failed, snoozed, interrupted, handed back, lost ────┐
  * enqueue ──▶ ready ──────────────── claim ───────────────▶ running ───────────────┤
- *               │ └ waits: time ── due ──▶ claimable          │                    └─▶ done
+ *               │ └ waits: time, turn, jobs ──▶ claimable     │                    └─▶ done
  *               └── cancel ──▶ cancelled                      └── given up ──▶ failed, and a dead letter ── redrive ──▶ ready
  * </pre>
  *
  * <p>Who writes which column: whoever enqueues, all that says what is to be done, and nothing else; a claim {@code state},
  * {@code worker}, {@code claimed_at}, {@code deadline_at}, {@code attempt}, {@code exact} and {@code fence}; {@code begin} only
- * {@code begun_at}; whoever puts a job back all of these, {@code waits}, {@code run_at}, {@code turn} and {@code crashes}; operators
- * {@code cancel_asked_at}. The {@code fence} grows with every claim, and again when a claim ends without the job: so a fence names one
- * claim for ever, and whoever ends a claim compares it. Zero rows mean that the job was taken away: nothing changes, and the worker says
+ * {@code begun_at}; whoever puts a job back all of these, {@code waits}, {@code run_at}, {@code turn} and {@code crashes}; whoever lets
+ * it through {@code waits} and {@code turn}; the heartbeat {@code progress}; operators {@code cancel_asked_at}. The {@code fence} grows
+ * with every claim, and again when a claim ends without the job: so a fence names one claim for ever, and whoever ends a claim compares it. Zero rows mean that the job was taken away: nothing changes, and the worker says
  * so. The {@code turn} is drawn anew whenever a job becomes claimable, so that a claimer may begin where it stopped and still misses
  * nothing but what was committed late; for that it looks from the beginning as often as that costs a twentieth of its time. Every time
  * is the database's; a worker's own clock only measures how long something took.
@@ -27,6 +27,12 @@
  * after a crash: they are noted one by one before they begin. So a job that ends its process is given up after as many attempts as its
  * policy allows, and none that merely waited in the same process is given up at all.
  *
+ * <p>Jobs may be bound to others. A unique key is held by the index on {@code unique_key}, as long as {@code unique_while} is set; it goes
+ * with the row. A job with a limit has a seat while it waits for nothing: whoever lets others through counts such rows, one at a time
+ * for each limit, by an advisory lock that is taken in a statement before; nothing is written for a seat, so that nothing can be left
+ * behind. A job that needs others has rows in {@code job_need}, which are struck off when what is needed has ended; one at a time does so,
+ * and releases the job in the same transaction.
+ *
  * <p>What a crash of a worker leaves behind, step by step:
  *
  * <ol>
@@ -35,6 +41,7 @@
  *       lost, the same worker puts them back;
  *   <li>after {@code begin}: the same, and it is known that the attempt began;
  *   <li>while a handler is at work, or after it: the same; the job is run again. What a transactional handler wrote is rolled back;
+ *   <li>in the middle of letting jobs through, or of striking off needs: nothing of it; another does it;
  *   <li>in the middle of an end, a return or a rescue: nothing of it; each is one transaction with its history and its dead letter;
  *   <li>after an end: a row of {@code job_done}. If only the answer was lost, the worker finds its fence gone and leaves it at that;
  *   <li>after a cancellation was asked for: a running job that ends as cancelled when its handler fails, or when it is taken away;

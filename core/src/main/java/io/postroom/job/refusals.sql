@@ -9,12 +9,12 @@ union all
 select d.id, 'job ' || j.id || ' has its unique key, ' || j.unique_key
 from /*schema*/dead_letter as d
 join /*schema*/job as j on j.kind = d.event_type and j.unique_key = d.job ->> 'uniqueKey' and coalesce(j.tenant_id, '') = coalesce(d.tenant_id, '')
-where d.id = any (:ids) and j.id <> d.position
+where d.id = any (:ids) and j.id <> d.position and j.unique_while is not null and d.job ->> 'uniqueWhile' is not null
 union all
 select later.id, 'dead letter ' || min(d.id) || ' has the same unique key, and comes first'
 from /*schema*/dead_letter as d
 join /*schema*/dead_letter as later
     on later.id = any (:ids) and later.id > d.id and later.event_type = d.event_type and later.job ->> 'uniqueKey' = d.job ->> 'uniqueKey'
    and coalesce(later.tenant_id, '') = coalesce(d.tenant_id, '')
-where d.id = any (:ids)
+where d.id = any (:ids) and d.job ->> 'uniqueWhile' is not null and later.job ->> 'uniqueWhile' is not null
 group by later.id

@@ -13,6 +13,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,6 +39,7 @@ final class Firing {
     private final Database database;
     private final ScheduleTable table;
     private final Jobs jobs;
+    private final Set<String> failing = ConcurrentHashMap.newKeySet();
 
     Firing(Database database, ScheduleTable table, Jobs jobs) {
         this.database = database;
@@ -52,6 +55,7 @@ final class Firing {
         for (ScheduleTable.Due due : found) {
             try {
                 fired += database.transactPromptly(tx -> fire(tx, due.details(), due.now()));
+                failing.remove(due.details().schedule().name());
             } catch (PostroomException e) {
                 if (e instanceof DatabaseException gone && gone.isUnreachable()) {
                     throw e;

@@ -40,9 +40,8 @@ create table /*schema*/job (
     cancel_asked_at timestamptz,
     -- The dead letter it was redriven from.
     origin          bigint,
-    -- No other job of its kind and tenant has this key while it has it.
+    -- No other job of its kind and tenant has this key while unique_while says so. ready: until it is claimed. open: until it has ended.
     unique_key      text,
-    -- ready: until it is claimed. open: until it has ended.
     unique_while    text,
     -- What it is counted for. It has a seat while it waits for nothing, claimed or not.
     limit_name      text,
@@ -63,7 +62,7 @@ create index job_claim on /*schema*/job (queue, priority, turn) where state = 'r
 create index job_due on /*schema*/job (run_at) where waits = 'time';
 create index job_running on /*schema*/job (worker, deadline_at) where state = 'running';
 -- Those below are empty for jobs without keys, limits and batches, which therefore pay nothing for them.
-create unique index job_unique on /*schema*/job (kind, unique_key, coalesce(tenant_id, '')) where unique_key is not null;
+create unique index job_unique on /*schema*/job (kind, unique_key, coalesce(tenant_id, '')) where unique_while is not null;
 -- Who has a seat: waits is null. Who waits for one, and in which order: waits = 'turn'.
 create index job_limited on /*schema*/job (limit_name, limit_key, waits, state, priority, turn) where limit_name is not null;
 create index job_batch_open on /*schema*/job (batch) where batch is not null;
@@ -320,7 +319,7 @@ begin
         end if;
         select j.id into id
         from /*schema*/job as j
-        where j.kind = enqueue_bound.kind and j.unique_key = enqueue_bound.unique_key
+        where j.kind = enqueue_bound.kind and j.unique_key = enqueue_bound.unique_key and j.unique_while is not null
           and coalesce(j.tenant_id, '') = coalesce(enqueue_bound.tenant_id, '');
         if id is not null then
             skipped := true;
