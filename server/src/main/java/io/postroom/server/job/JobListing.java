@@ -42,14 +42,7 @@ final class JobListing {
 
     static void show(Terminal terminal, JobDetails job, List<JobAttempt> attempts, OutputFormat format) {
         if (format != OutputFormat.TABLE) {
-            Map<String, @Nullable Object> object = new LinkedHashMap<>();
-            facts(job).forEach((fact, value) -> object.put(fact, value instanceof Instant ? value.toString() : value));
-            object.put("headers", job.headers());
-            object.put("payload", json(job.payload()));
-            object.put("result", json(job.result()));
-            object.put("progress", json(job.progress()));
-            object.put("attempts", attempts.stream().map(JobListing::attempt).toList());
-            terminal.print(JSON.writeValueAsString(object) + "\n");
+            terminal.print(JSON.writeValueAsString(object(job, attempts)) + "\n");
             return;
         }
         Listing listing = new Listing("fact", "value");
@@ -79,6 +72,18 @@ final class JobListing {
         if (job.result() != null) {
             terminal.print("\nRESULT\n" + harmless(job.result()) + "\n");
         }
+    }
+
+    /** A job with its attempts, as JSON has it. */
+    static Map<String, @Nullable Object> object(JobDetails job, List<JobAttempt> attempts) {
+        Map<String, @Nullable Object> object = new LinkedHashMap<>();
+        facts(job).forEach((fact, value) -> object.put(fact, value instanceof Instant ? value.toString() : value));
+        object.put("headers", job.headers());
+        object.put("payload", json(job.payload()));
+        object.put("result", json(job.result()));
+        object.put("progress", json(job.progress()));
+        object.put("attempts", attempts.stream().map(JobListing::attempt).toList());
+        return object;
     }
 
     private static Map<String, @Nullable Object> facts(JobDetails job) {

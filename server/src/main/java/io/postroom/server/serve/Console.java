@@ -10,11 +10,13 @@ import io.postroom.server.deadletter.DeadLetterPages;
 import io.postroom.server.deadletter.RedrivePages;
 import io.postroom.server.footprint.FootprintPages;
 import io.postroom.server.idempotency.KeyPages;
+import io.postroom.server.job.JobPages;
 import io.postroom.server.message.MessagePages;
 import io.postroom.server.overview.OverviewPages;
 import io.postroom.server.overview.Sampler;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.projection.ReadModelPages;
+import io.postroom.server.schedule.SchedulePages;
 import io.postroom.server.subscription.SubscriptionPages;
 import io.postroom.server.web.Health;
 import io.postroom.server.web.WebServer;
@@ -62,6 +64,8 @@ public final class Console implements AutoCloseable {
                             new SubscriptionPages(looking, doing),
                             new DeadLetterPages(looking),
                             new RedrivePages(looking, doing, carrier),
+                            new JobPages(looking, doing),
+                            new SchedulePages(looking, doing),
                             new ReadModelPages(looking),
                             new KeyPages(looking),
                             new AuditPages(looking),

@@ -88,6 +88,7 @@ public record Page(
             new Part("subscriptions", "Subscriptions", "/subscriptions", "s"),
             new Part("dead-letters", "Dead letters", "/dead-letters", "d"),
             new Part("redrives", "Redrives", "/redrives", "r"),
+            new Part("jobs", "Jobs", "/jobs", "j"),
             new Part("read-models", "Read models", "/read-models", "p"),
             new Part("idempotency-keys", "Idempotency keys", "/idempotency-keys", "i"),
             new Part("audit", "Audit", "/audit", "a"),

@@ -26,7 +26,7 @@ public final class WebServer implements AutoCloseable {
     private static final int REQUEST_BYTES_MAX = 262_144;
     private static final String CALLS = "/api/";
     private static final Set<String> NOT_FOUND =
-            Set.of("subscription.unknown", "redrive.unknown", "readmodel.unknown", "deadletter.unknown");
+            Set.of("subscription.unknown", "redrive.unknown", "job.unknown", "schedule.unknown");
     private static final String TIMEOUT = "57014";
 
     private final Javalin server;

@@ -61,6 +61,12 @@ class ConsoleTest {
                 "/redrives/new",
                 "/redrives/new?subscription=shipping",
                 "/redrives/new?ids=1,2&action=discard",
+                "/jobs",
+                "/jobs?queue=mail&state=ready",
+                "/jobs/1",
+                "/queues",
+                "/schedules",
+                "/schedules/nightly",
                 "/read-models",
                 "/idempotency-keys",
                 "/audit",
@@ -141,6 +147,12 @@ class ConsoleTest {
                 "/api/v1/redrives/00000000-0000-4000-8000-000000000001 | 404 | redrive.unknown",
                 "/api/v1/audit                           | 200 | \"items\":[",
                 "/api/v1/idempotency-keys?after=%20x     | 400 | after is not a cursor",
+                "/api/v1/jobs?queue=mail                 | 200 | \"kind\":\"mail.send\"",
+                "/api/v1/jobs/1                          | 200 | \"attempts\":[{",
+                "/api/v1/jobs/99                         | 404 | there is no job 99",
+                "/api/v1/jobs?state=gone                 | 400 | state is 'gone', it is one of",
+                "/api/v1/queues                          | 200 | \"ready\":1",
+                "/api/v1/schedules                       | 200 | \"name\":\"nightly\"",
                 "/api/v1/read-models                     | 200 | \"items\":[]",
                 "/api/v1/materialized-views              | 200 | shop.sales",
                 "/api/v1/database                        | 200 | \"daysAhead\":",
@@ -314,5 +326,31 @@ class ConsoleTest {
         assertThat(console.database()
                         .queryLong("select count(*) from postroom.audit where subject = 'subscription casework'"))
                 .isEqualTo(2);
+    }
+
+    @Test
+    void jobsQueuesAndSchedulesAreSwitchedWithAReason() throws Exception {
+        assertThat(console.submit("/queues", "/queues/mail/resume", Map.of("reason", "up again"))
+                        .statusCode())
+                .isEqualTo(302);
+        assertThat(console.submit("/queues", "/queues/mail/pause", Map.of()).body())
+                .contains("reason is missing");
+        assertThat(console.submit("/schedules/nightly", "/schedules/nightly/resume", Map.of("reason", "up again"))
+                        .statusCode())
+                .isEqualTo(302);
+        HttpResponse<String> run =
+                console.submit("/schedules/nightly", "/schedules/nightly/run", Map.of("reason", "numbers were wrong"));
+        String job = run.headers().firstValue("Location").orElse("").replaceAll(".*/ops|^http://[^/]+", "");
+        assertThat(console.submit(job, job + "/cancel", Map.of("reason", "enough"))
+                        .statusCode())
+                .isEqualTo(302);
+        assertThat(console.get(job).body()).contains("cancelled");
+        assertThat(console.call("/schedules/nobody/pause", "k", "{\"reason\":\"x\"}")
+                        .statusCode())
+                .isEqualTo(404);
+        assertThat(console.database()
+                        .queryLong("select count(*) from postroom.audit where reason in ('up again', 'numbers were"
+                                + " wrong', 'enough')"))
+                .isEqualTo(4);
     }
 }

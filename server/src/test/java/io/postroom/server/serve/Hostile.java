@@ -1,9 +1,13 @@
 package io.postroom.server.serve;
 
+import io.postroom.job.Job;
 import io.postroom.message.Message;
+import io.postroom.schedule.FixedRate;
+import io.postroom.schedule.Schedule;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -18,6 +22,17 @@ public final class Hostile {
     public static void fill(TestDatabase database) throws SQLException {
         try (Connection tx = database.begin()) {
             database.postroom().outbox().publishAll(tx, messages());
+            Job job = Job.of("mail.send", "{\"text\":\"<img src=x onerror=alert(1)>\"}")
+                    .queue("mail")
+                    .tenantId(MARKUP)
+                    .header("note", MARKUP)
+                    .build();
+            database.postroom().jobs().enqueue(tx, job);
+            Schedule schedule = Schedule.of(
+                    "nightly",
+                    FixedRate.every(Duration.ofDays(1)),
+                    Job.of("report", "{}").build());
+            database.postroom().schedules().put(tx, schedule);
             tx.commit();
         }
         database.postroom().journal().stampAll();
@@ -43,6 +58,14 @@ public final class Hostile {
                         + " fingerprint) values ('shipping', 1, 1, interval '1 second', '" + markup + "', 'retry', '"
                         + markup + "', '"
                         + markup + "', 'f')",
+                "insert into postroom.job_queue (name, paused_at, paused_by, pause_reason) values ('mail', now(), '"
+                        + markup + "', '" + markup + "')",
+                "insert into postroom.job_attempt (job_id, attempt, fence, duration, worker, outcome, error_class, error, fingerprint)"
+                        + " select id, 1, 1, interval '1 second', '" + markup + "', 'failed', '" + markup + "', '"
+                        + markup
+                        + "', 'f' from postroom.job",
+                "update postroom.schedule set paused_at = now(), paused_by = '" + markup + "', pause_reason = '"
+                        + markup + "'",
                 "insert into postroom.audit (actor, action, subject, reason, details) values ('" + markup + "', '"
                         + markup + "', '" + markup + "', '" + markup + "', jsonb_build_object('a', '" + markup + "'))",
                 "insert into postroom.idempotency_key (tenant_id, scope, key, request_hash, state, created_at, expires_at, fence,"

@@ -1,0 +1,217 @@
+package io.postroom.server.job;
+
+import io.javalin.http.Context;
+import io.postroom.Postroom;
+import io.postroom.job.JobDetails;
+import io.postroom.job.JobFilter;
+import io.postroom.job.JobQueue;
+import io.postroom.job.JobState;
+import io.postroom.server.terminal.Listing;
+import io.postroom.server.web.Acting;
+import io.postroom.server.web.Asked;
+import io.postroom.server.web.JsonText;
+import io.postroom.server.web.Listed;
+import io.postroom.server.web.Pages;
+import io.postroom.server.web.Refusal;
+import io.postroom.server.web.Routes;
+import io.postroom.server.web.WebServer;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Jobs and their queues: what waits, what runs, what failed, and the switches. */
+public final class JobPages implements WebServer.Feature {
+    private static final int PAGE = 50;
+    private static final int CALL_PAGE_MAX = 500;
+    private static final String PLACE = "jobs";
+    private static final Set<String> NAMES = Set.of("queue", "kind", "state", "tenant", "batch", "before", "limit");
+    private static final List<String> STATES =
+            Arrays.stream(JobState.values()).map(JobState::word).toList();
+
+    private final Postroom reading;
+    private final Postroom acting;
+
+    public JobPages(Postroom reading, Postroom acting) {
+        this.reading = reading;
+        this.acting = acting;
+    }
+
+    @Override
+    public void add(Routes routes) {
+        Pages pages = routes.pages();
+        routes.page("/jobs", context -> list(context, pages))
+                // Counting what waits reads it all: shown when asked for, and not again and again.
+                .page(
+                        "/queues",
+                        context -> pages.show(
+                                context,
+                                "queues",
+                                pages.page(context, "Queues", PLACE),
+                                "queues",
+                                reading.jobBoard().queues()))
+                .page("/jobs/{id}", context -> show(context, pages))
+                .act("/jobs/{id}/retry", context -> {
+                    acting.jobBoard().retry(id(context), actor(context), reason(context));
+                    context.redirect(context.contextPath() + "/jobs/" + id(context));
+                })
+                .act("/jobs/{id}/cancel", context -> {
+                    acting.jobBoard().cancel(id(context), actor(context), reason(context));
+                    context.redirect(context.contextPath() + "/jobs/" + id(context));
+                })
+                .act("/queues/{name}/pause", context -> {
+                    acting.jobBoard().pause(context.pathParam("name"), actor(context), reason(context));
+                    context.redirect(context.contextPath() + "/queues");
+                })
+                .act("/queues/{name}/resume", context -> {
+                    acting.jobBoard().resume(context.pathParam("name"), actor(context), reason(context));
+                    context.redirect(context.contextPath() + "/queues");
+                })
+                .call("/jobs", this::callList)
+                .call(
+                        "/jobs/{id}",
+                        context -> JobListing.object(
+                                job(context), reading.jobBoard().attempts(id(context))))
+                .call(
+                        "/queues",
+                        context -> Listed.of(queues(reading.jobBoard().queues()).objects(), null))
+                .change(
+                        "/jobs/{id}/retry",
+                        context -> Map.of(
+                                "outcome",
+                                acting.jobBoard()
+                                        .retry(
+                                                id(context),
+                                                actor(context),
+                                                Acting.read(context).required("reason"))
+                                        .sentence()))
+                .change(
+                        "/jobs/{id}/cancel",
+                        context -> Map.of(
+                                "outcome",
+                                acting.jobBoard()
+                                        .cancel(
+                                                id(context),
+                                                actor(context),
+                                                Acting.read(context).required("reason"))
+                                        .sentence()))
+                .change(
+                        "/queues/{name}/pause",
+                        context -> Map.of(
+                                "changed",
+                                acting.jobBoard()
+                                        .pause(
+                                                context.pathParam("name"),
+                                                actor(context),
+                                                Acting.read(context).required("reason"))))
+                .change(
+                        "/queues/{name}/resume",
+                        context -> Map.of(
+                                "changed",
+                                acting.jobBoard()
+                                        .resume(
+                                                context.pathParam("name"),
+                                                actor(context),
+                                                Acting.read(context).required("reason"))));
+    }
+
+    private List<JobDetails> jobs(Context context, int limit) {
+        Asked.only(context, NAMES);
+        String state = Asked.word(Asked.text(context, "state"), "state", STATES);
+        JobFilter filter = new JobFilter(
+                Asked.text(context, "queue"),
+                Asked.text(context, "kind"),
+                state == null ? null : JobState.values()[STATES.indexOf(state)],
+                Asked.text(context, "tenant"),
+                Asked.number(Asked.text(context, "batch"), "batch"));
+        return reading.jobBoard().list(filter, Asked.number(Asked.text(context, "before"), "before"), limit);
+    }
+
+    private void list(Context context, Pages pages) {
+        List<JobDetails> jobs = jobs(context, PAGE + 1);
+        boolean hasMore = jobs.size() > PAGE;
+        List<JobDetails> shown = hasMore ? jobs.subList(0, PAGE) : jobs;
+        pages.show(
+                context,
+                "jobs",
+                pages.page(context, "Jobs", PLACE),
+                "jobs",
+                shown,
+                "states",
+                STATES,
+                "next",
+                hasMore ? shown.get(PAGE - 1).id() : null);
+    }
+
+    private void show(Context context, Pages pages) {
+        JobDetails job = job(context);
+        pages.show(
+                context,
+                "job",
+                pages.page(context, job.kind(), PLACE),
+                "job",
+                job,
+                "payload",
+                JsonText.pretty(job.payload()),
+                "result",
+                pretty(job.result()),
+                "progress",
+                pretty(job.progress()),
+                "attempts",
+                reading.jobBoard().attempts(job.id()));
+    }
+
+    private static @Nullable String pretty(@Nullable String json) {
+        return json == null ? null : JsonText.pretty(json);
+    }
+
+    private JobDetails job(Context context) {
+        long id = id(context);
+        return reading.jobBoard()
+                .find(id)
+                .orElseThrow(() -> Refusal.missing("there is no job " + id + ", or it was forgotten"));
+    }
+
+    private Map<String, @Nullable Object> callList(Context context) {
+        int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
+        List<JobDetails> jobs = jobs(context, limit);
+        return Listed.of(
+                JobListing.rows(jobs).objects(),
+                jobs.size() == limit ? jobs.get(limit - 1).id() : null);
+    }
+
+    private static Listing queues(List<JobQueue> queues) {
+        Listing listing =
+                new Listing("queue", "ready", "waiting", "running", "workers", "pausedAt", "pausedBy", "pauseReason");
+        queues.forEach(queue -> listing.row(
+                queue.name(),
+                queue.ready(),
+                queue.waiting(),
+                queue.running(),
+                queue.workers(),
+                queue.pausedAt(),
+                queue.pausedBy(),
+                queue.pauseReason()));
+        return listing;
+    }
+
+    private static long id(Context context) {
+        return Asked.required(Asked.number(context.pathParam("id"), "id"));
+    }
+
+    private static String actor(Context context) {
+        return Routes.user(context).name();
+    }
+
+    private static String reason(Context context) {
+        return Asked.required(Asked.formText(context, "reason"), "reason");
+    }
+
+    /** A name in an address, for templates. */
+    public static String encoded(String name) {
+        return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+}

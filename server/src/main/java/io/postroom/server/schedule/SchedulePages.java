@@ -1,0 +1,128 @@
+package io.postroom.server.schedule;
+
+import io.javalin.http.Context;
+import io.postroom.Postroom;
+import io.postroom.job.Enqueued;
+import io.postroom.schedule.ScheduleDetails;
+import io.postroom.server.terminal.Listing;
+import io.postroom.server.web.Acting;
+import io.postroom.server.web.Asked;
+import io.postroom.server.web.Listed;
+import io.postroom.server.web.Page;
+import io.postroom.server.web.Pages;
+import io.postroom.server.web.Routes;
+import io.postroom.server.web.WebServer;
+import java.util.List;
+import java.util.Map;
+
+/** Schedules: when each fires next, what it did last, and the switches. */
+public final class SchedulePages implements WebServer.Feature {
+    private static final int NEXT = 5;
+    private static final int RUNS = 20;
+    private static final String PLACE = "jobs";
+
+    private final Postroom reading;
+    private final Postroom acting;
+
+    public SchedulePages(Postroom reading, Postroom acting) {
+        this.reading = reading;
+        this.acting = acting;
+    }
+
+    @Override
+    public void add(Routes routes) {
+        Pages pages = routes.pages();
+        routes.page(
+                        "/schedules",
+                        context -> pages.show(
+                                context,
+                                "schedules",
+                                pages.page(context, "Schedules", PLACE),
+                                "schedules",
+                                reading.schedules().list()))
+                .page("/schedules/{name}", context -> show(context, pages))
+                .act("/schedules/{name}/pause", context -> {
+                    acting.schedules().pause(name(context), actor(context), reason(context));
+                    back(context);
+                })
+                .act("/schedules/{name}/resume", context -> {
+                    acting.schedules().resume(name(context), actor(context), reason(context));
+                    back(context);
+                })
+                .act("/schedules/{name}/run", context -> {
+                    Enqueued job = acting.schedules().runNow(name(context), actor(context), reason(context));
+                    context.redirect(context.contextPath() + "/jobs/" + job.id());
+                })
+                .call(
+                        "/schedules",
+                        context -> Listed.of(listing(reading.schedules().list()).objects(), null))
+                .change(
+                        "/schedules/{name}/pause",
+                        context -> Map.of(
+                                "changed",
+                                acting.schedules()
+                                        .pause(
+                                                name(context),
+                                                actor(context),
+                                                Acting.read(context).required("reason"))))
+                .change(
+                        "/schedules/{name}/resume",
+                        context -> Map.of(
+                                "changed",
+                                acting.schedules()
+                                        .resume(
+                                                name(context),
+                                                actor(context),
+                                                Acting.read(context).required("reason"))));
+    }
+
+    private void show(Context context, Pages pages) {
+        String name = name(context);
+        ScheduleDetails details = reading.schedules().get(name);
+        Page page = pages.page(context, name, PLACE);
+        pages.show(
+                context,
+                "schedule",
+                page,
+                "details",
+                details,
+                "next",
+                reading.schedules().next(name, NEXT),
+                "runs",
+                reading.schedules().runs(name, RUNS));
+    }
+
+    private static Listing listing(List<ScheduleDetails> schedules) {
+        Listing listing = new Listing(
+                "name", "when", "kind", "queue", "nextAt", "lastAt", "lastJob", "pausedAt", "pausedBy", "pauseReason");
+        schedules.forEach(each -> listing.row(
+                each.schedule().name(),
+                each.schedule().describe(),
+                each.schedule().job().kind(),
+                each.schedule().job().queue(),
+                each.nextAt(),
+                each.lastAt(),
+                each.lastJob(),
+                each.pausedAt(),
+                each.pausedBy(),
+                each.pauseReason()));
+        return listing;
+    }
+
+    private static String name(Context context) {
+        return context.pathParam("name");
+    }
+
+    private static String actor(Context context) {
+        return Routes.user(context).name();
+    }
+
+    private static String reason(Context context) {
+        return Asked.required(Asked.formText(context, "reason"), "reason");
+    }
+
+    /** The name is one that exists, and those have only letters that need no encoding. */
+    private static void back(Context context) {
+        context.redirect(context.contextPath() + "/schedules/" + name(context));
+    }
+}
