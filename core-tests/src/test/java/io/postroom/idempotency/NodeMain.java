@@ -113,7 +113,7 @@ final class NodeMain {
         ONCE_IN_COMMAND(Kind.ONCE, Moment.WITHIN, null),
         ONCE_BEFORE_COMMIT(Kind.ONCE, Moment.BEFORE, "store_and_commit.sql"),
         ONCE_COMMITTED(Kind.ONCE, Moment.COMMITTED, "store_and_commit.sql"),
-        EXPIRED_FORGOTTEN(Kind.EXPIRED, Moment.AFTER, "claim.sql"),
+        EXPIRED_FORGOTTEN(Kind.EXPIRED, Moment.AFTER, "forget_expired.sql"),
         EXPIRED_ANEW(Kind.EXPIRED, Moment.COMMITTED, "store_and_commit.sql"),
         REFUSED_UNDONE(Kind.REFUSED, Moment.AFTER, "claim.sql"),
         REFUSED_BEFORE_COMMIT(Kind.REFUSED, Moment.BEFORE, "store_and_commit.sql"),

@@ -83,7 +83,6 @@ class GrantsTest {
             accept             -      x      -      -      x
             attempt_history    -      x      -      x      -
             check_lock         x      x      -      -      x
-            claim_key          x      -      -      -      -
             compare_tables     -      -      -      x      -
             content_problem    x      -      -      -      -
             declare_inbox      -      x      -      -      x

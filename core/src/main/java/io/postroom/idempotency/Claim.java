@@ -5,7 +5,12 @@ import java.time.OffsetDateTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code claim_key} says about a key.
+ * What is known about a key, and whether this transaction has the right to do its command. Its state is that of its row, or
+ *
+ * <ul>
+ *   <li>{@code free}: nobody has it, the caller does until its transaction ends
+ *   <li>{@code busy}: another transaction has it, has taken it over just now, or purges it
+ * </ul>
  *
  * @param leased whether somebody who is alive goes on with its steps
  * @param began when the transaction began in which it was asked

@@ -12,14 +12,16 @@ import java.time.OffsetDateTime;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Idempotency keys as a command of one transaction sees them: one method per statement, no decisions. */
+/** Idempotency keys as a command of one transaction sees them: and who may do one. */
 final class KeyTable {
     private final Sql claim;
+    private final Sql forgetExpired;
     private final Sql store;
     private final Sql storeAndCommit;
 
     KeyTable(Schema schema) {
         claim = schema.sql(KeyTable.class, "claim.sql");
+        forgetExpired = schema.sql(KeyTable.class, "forget_expired.sql");
         store = schema.sql(KeyTable.class, "store.sql");
         storeAndCommit = schema.sql(KeyTable.class, "store_and_commit.sql");
     }
@@ -35,10 +37,48 @@ final class KeyTable {
     }
 
     private Claim claim(Connection tx, Request request, @Nullable String idleMillis) {
-        return named(claim.on(tx), request.key())
+        Call.Both<Lock, Known> both = named(claim.on(tx), request.key())
                 .set("hash", request.hash())
                 .set("idle_millis", idleMillis)
-                .one(KeyTable::claim);
+                .both(KeyTable::lock, KeyTable::known);
+        Lock lock = both.one();
+        Known known = both.first();
+        if (known == null) {
+            return lock.held() ? lock.free() : lock.busy();
+        }
+        if (known.expired()) {
+            return lock.held() && forget(tx, request.key()) ? lock.free() : lock.busy();
+        }
+        boolean lapsed = known.state().equals("running") && !known.leased();
+        return lapsed && !lock.held() ? lock.busy() : known.claim(lock.began());
+    }
+
+    /** Returns whether it was there and nobody else was about to change it. */
+    private boolean forget(Connection tx, IdempotencyKey key) {
+        return named(forgetExpired.on(tx), key).update() > 0;
+    }
+
+    private record Lock(boolean held, OffsetDateTime began) {
+        Claim free() {
+            return new Claim("free", false, false, null, 0, null, began);
+        }
+
+        Claim busy() {
+            return new Claim("busy", false, false, null, 0, null, began);
+        }
+    }
+
+    private record Known(
+            String state,
+            boolean same,
+            boolean leased,
+            boolean expired,
+            @Nullable Answer answer,
+            long fence,
+            @Nullable String recovery) {
+        Claim claim(OffsetDateTime began) {
+            return new Claim(state, same, leased, answer, fence, recovery, began);
+        }
     }
 
     void store(Connection tx, Request request, Duration expiry, Claim claim, Answer answer) {
@@ -69,18 +109,22 @@ final class KeyTable {
                 .set("response", answer.body());
     }
 
-    private static Claim claim(ResultSet row) throws SQLException {
+    private static Lock lock(ResultSet row) throws SQLException {
+        return new Lock(row.getBoolean("locked"), Objects.requireNonNull(row.getObject("began", OffsetDateTime.class)));
+    }
+
+    private static Known known(ResultSet row) throws SQLException {
         int status = row.getInt("status_code");
         Answer answer = row.wasNull()
                 ? null
                 : new Answer(status, HeaderText.read(row.getString("headers")), row.getBytes("response"));
-        return new Claim(
+        return new Known(
                 row.getString("state"),
                 row.getBoolean("same"),
                 row.getBoolean("leased"),
+                row.getBoolean("expired"),
                 answer,
                 row.getLong("fence"),
-                row.getString("recovery"),
-                Objects.requireNonNull(row.getObject("began", OffsetDateTime.class)));
+                row.getString("recovery"));
     }
 }

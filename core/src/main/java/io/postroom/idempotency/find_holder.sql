@@ -1,6 +1,6 @@
 -- The session whose command has a key just now. No row: none has.
 --   :tenant text   :scope text   :key text
--- The lock is that of claim_key, on a hash of 64 bits; pg_locks shows it in two halves. Since when is seen by whoever may see the session.
+-- The lock is that of claim.sql, on a hash of 64 bits; pg_locks shows it in two halves. Since when is seen by whoever may see the session.
 select a.pid, a.usename::text as login, a.application_name as application, a.xact_start as since
 from pg_locks as l
 join pg_stat_activity as a on a.pid = l.pid

@@ -3,7 +3,7 @@
  *
  * <p>Protocol of a command that only changes this database ({@link io.postroom.idempotency.Idempotency#once}), one transaction:
  * <ol>
- *   <li>{@code claim_key} takes an advisory lock on a hash of tenant, scope and key, without waiting, and then reads the row: the
+ *   <li>An advisory lock is taken on a hash of tenant, scope and key, without waiting, and then the row is read, in one round trip: the
  *       former holder of the lock may have committed just now. An answer is given again, lock or not. No answer and no lock: another
  *       is at it, say so. An answer that has expired is deleted. Then the command runs.
  *   <li>The row is inserted whole, with the answer, and the transaction is committed in the same round trip. The primary key is the

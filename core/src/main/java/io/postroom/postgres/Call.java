@@ -131,6 +131,29 @@ public final class Call {
         return first(row).orElseThrow(() -> new IllegalStateException(sql.name() + " returned no row"));
     }
 
+    /** What two statements in one round trip have answered. */
+    public record Both<A, B>(A one, @Nullable B first) {}
+
+    /** Of two statements that are one: the row that the first always has, and the first of the second's, if there is one. */
+    public <A, B> Both<A, B> both(Row<A> one, Row<B> first) {
+        try (statement) {
+            statement.execute();
+            A answer;
+            try (ResultSet result = statement.getResultSet()) {
+                if (!result.next()) {
+                    throw new IllegalStateException(sql.name() + " returned no row");
+                }
+                answer = one.read(result);
+            }
+            statement.getMoreResults();
+            try (ResultSet result = statement.getResultSet()) {
+                return new Both<>(answer, result.next() ? first.read(result) : null);
+            }
+        } catch (SQLException e) {
+            throw failed(e);
+        }
+    }
+
     /** How many rows were changed. */
     public int update() {
         try (statement) {

@@ -49,7 +49,7 @@ public abstract class KilledServerContract {
     /** Where a server dies. Statements are told by a piece of their text. */
     enum Point {
         NONE("", false, Moment.BEFORE, ""),
-        CLAIMED("/orders", false, Moment.AFTER, "claim_key"),
+        CLAIMED("/orders", false, Moment.AFTER, "pg_try_advisory_xact_lock"),
         ORDERED("/orders", false, Moment.AFTER, "insert into orders"),
         BEFORE_THE_ANSWER_IS_STORED("/orders", false, Moment.BEFORE, "completed_at, expires_at)"),
         // The commit goes with the statement.
