@@ -1,0 +1,97 @@
+package io.postroom.server.overview;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.subscription.SubscriptionState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class OverviewTest {
+    private static final Instant BEGIN = Instant.parse("2026-11-16T12:00:00Z");
+
+    /** After n samples: the journal's end and where a slow and a fast subscription are. */
+    private static Sample sample(int n, long head, long slow, long fast) {
+        return new Sample(
+                BEGIN.plusSeconds(5L * n),
+                head,
+                List.of(state("slow", head, slow), state("fast", head, fast)),
+                n == 0 ? List.of() : List.of(Duration.ofMillis(2), Duration.ofMillis(4), Duration.ofMillis(900)),
+                new Footing(1, 7, Duration.ZERO, null, null));
+    }
+
+    private static SubscriptionState state(String name, long head, long position) {
+        return new SubscriptionState(
+                name,
+                1,
+                null,
+                1,
+                "key",
+                null,
+                null,
+                null,
+                "continue",
+                "quick",
+                BEGIN,
+                position,
+                head - position,
+                Duration.ofSeconds(1),
+                null,
+                null,
+                0,
+                0,
+                null,
+                null,
+                0,
+                null,
+                false,
+                "postgres");
+    }
+
+    @Test
+    void measuresWhatComesInAgainstTheSlowestThatGoesOut() {
+        List<Sample> history = List.of(sample(0, 100_000, 0, 100_000), sample(1, 100_500, 5_500, 100_500));
+        Overview overview = Overview.of(history.get(1), history);
+        assertThat(overview.published()).isEqualTo(100);
+        assertThat(overview.delivered()).isEqualTo(100);
+        history = List.of(sample(0, 100_000, 0, 100_000), sample(1, 100_500, 50_500, 100_500));
+        overview = Overview.of(history.get(1), history);
+        assertThat(overview.delivered()).isEqualTo(100);
+        assertThat(overview.delayMedian()).isEqualTo(Duration.ofMillis(4));
+        assertThat(overview.delayMost()).isEqualTo(Duration.ofMillis(900));
+    }
+
+    @Test
+    void forecastsWhenABacklogIsGone() {
+        Sample before = sample(0, 100_000, 0, 0);
+        Sample now = sample(1, 100_500, 50_000, 50_000);
+        Overview overview = Overview.of(now, List.of(before, now));
+        // 50 500 behind, 10 000/s out, 100/s in.
+        assertThat(overview.drained()).isCloseTo(Duration.ofMillis(5_101), Duration.ofMillis(1));
+        assertThat(Overview.of(before, List.of(now, before)).drained()).isNull();
+    }
+
+    @Test
+    void aChartHasAPointForEveryTimeAndLosesNoPeak() {
+        List<Sample> history = new ArrayList<>();
+        for (int i = 0; i < 720; i++) {
+            history.add(sample(i, 1_000 + i, i == 333 ? 0 : 1_000 + i, 1_000 + i));
+        }
+        Chart backlog = Overview.of(history.get(719), history).charts().get(1);
+        assertThat(backlog.top()).isEqualTo("2000 messages");
+        assertThat(backlog.span()).isEqualTo("1 h ago");
+        assertThat(backlog.readings().split(";")).hasSizeBetween(100, 120);
+        assertThat(backlog.readings()).contains("1333 messages");
+        assertThat(backlog.lines().get(0).path()).startsWith("M").doesNotContain("NaN");
+    }
+
+    @Test
+    void oneSampleIsNoLineYet() {
+        Sample only = sample(0, 5, 5, 5);
+        Overview overview = Overview.of(only, List.of(only));
+        assertThat(overview.published()).isZero();
+        assertThat(overview.charts()).allMatch(Chart::isEmpty);
+    }
+}
