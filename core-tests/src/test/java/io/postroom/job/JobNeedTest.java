@@ -7,6 +7,9 @@ import io.postroom.Postroom;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedriveRequest;
+import io.postroom.postgres.Schema;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -20,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** Jobs that wait for others: for one, for many, for a batch. */
 class JobNeedTest {
-    private static final int BATCH = Boolean.getBoolean("postroom.long") ? 20_000 : 300;
+    private static final int BATCH = Boolean.getBoolean("postroom.long") ? 10_000 : 300;
 
     private static Workshop shop;
 
@@ -118,6 +121,35 @@ class JobNeedTest {
         shop.postroom.deadLetters().redrives().run(request.id(), progress -> {});
         shop.awaitState(last, "done");
         assertThat(ranBeforeLast).hasValue(BATCH);
+    }
+
+    /** One node strikes off one need, another the other, at the same moment: each would find that the other's is left. */
+    @Test
+    void theLastNeedIsNotLeftToTheOtherOfTwoNodes() throws SQLException {
+        long first = shop.enqueue(Job.of("part", "1"));
+        long second = shop.enqueue(Job.of("part", "2"));
+        long last = shop.enqueue(Job.of("last", "{}").after(first, second));
+        Hand hand = new Hand(shop, "hand", Kind.of("part", job -> JobOutcome.done()));
+        hand.complete(hand.claim(2));
+        GateTable table = new GateTable(Schema.POSTROOM);
+        try (Connection other = shop.database.begin()) {
+            assertThat(table.lockNeeds(other)).isTrue();
+            assertThat(table.meetNeeds(other, false, List.of(new GateTable.Needed(first, "done"))))
+                    .hasSize(1);
+            assertThat(table.release(other, new long[] {last}))
+                    .as("the second is left")
+                    .isZero();
+            openGate();
+            other.commit();
+        }
+        openGate();
+        assertThat(shop.text("select waits from postroom.job where id = " + last))
+                .isEqualTo("null");
+    }
+
+    private static void openGate() {
+        Settler settler = new Settler(new SettleTable(Schema.POSTROOM), "gate");
+        shop.postroom.database().run(tx -> new Gate(shop.postroom.database(), settler).open(tx));
     }
 
     @Test

@@ -71,6 +71,11 @@ public record Job(
         return unique != null || limit != null || batch != null || !needs.isEmpty();
     }
 
+    /** Whether it is only counted with others: nobody else decides whether it is enqueued. */
+    boolean isCounted() {
+        return (limit != null || batch != null) && unique == null && needs.isEmpty();
+    }
+
     Job withHeaders(Map<String, String> others) {
         return new Job(
                 kind, queue, priority, tenantId, payload, others, runAt, runAfter, retry, deadline, unique, limit,

@@ -1,6 +1,7 @@
 package io.postroom.job;
 
 import io.postroom.message.HeaderText;
+import io.postroom.postgres.Call;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import io.postroom.retry.RetryPolicy;
@@ -8,6 +9,8 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class JobTable {
     private final Sql insert;
     private final Sql insertBatch;
+    private final Sql insertCounted;
+    private final Sql unknownBonds;
     private final Sql insertBound;
     private final Sql insertGroup;
     private final Sql putLimit;
@@ -23,6 +28,8 @@ final class JobTable {
     JobTable(Schema schema) {
         insert = schema.sql(JobTable.class, "insert.sql");
         insertBatch = schema.sql(JobTable.class, "insert_batch.sql");
+        insertCounted = schema.sql(JobTable.class, "insert_counted.sql");
+        unknownBonds = schema.sql(JobTable.class, "unknown_bonds.sql");
         insertBound = schema.sql(JobTable.class, "insert_bound.sql");
         insertGroup = schema.sql(JobTable.class, "insert_group.sql");
         putLimit = schema.sql(JobTable.class, "put_limit.sql");
@@ -47,9 +54,43 @@ final class JobTable {
 
     /** The ids in the order of the jobs. */
     List<Long> insertBatch(Connection tx, List<Job> jobs) {
-        return insertBatch
+        return ids(columns(insertBatch.on(tx), jobs));
+    }
+
+    /** The same for jobs that have a limit or belong to a batch. */
+    List<Long> insertCounted(Connection tx, List<Job> jobs) {
+        Call call = columns(insertCounted.on(tx), jobs)
+                .set(
+                        "limit_names",
+                        column(
+                                jobs,
+                                job -> job.limit() == null ? null : job.limit().name(),
+                                String[]::new))
+                .set(
+                        "limit_keys",
+                        column(
+                                jobs,
+                                job -> job.limit() == null ? null : job.limit().key(),
+                                String[]::new))
+                .set("batches", column(jobs, Job::batch, Long[]::new));
+        return ids(call);
+    }
+
+    /** What jobs name that there is not. */
+    Optional<Bound> unknownBonds(Connection tx, Set<String> limits, Set<Long> batches) {
+        return unknownBonds
                 .on(tx)
-                .set("kinds", column(jobs, Job::kind, String[]::new))
+                .set("limits", limits.toArray(String[]::new))
+                .set("batches", batches.stream().mapToLong(Long::longValue).toArray())
+                .first(row -> new Bound(new Enqueued(0, true), row.getString(1), row.getString(2)));
+    }
+
+    private static List<Long> ids(Call call) {
+        return call.list(row -> row.getLong(1)).stream().sorted().toList();
+    }
+
+    private static Call columns(Call call, List<Job> jobs) {
+        return call.set("kinds", column(jobs, Job::kind, String[]::new))
                 .set("queues", column(jobs, Job::queue, String[]::new))
                 .set("priorities", column(jobs, Job::priority, Integer[]::new))
                 .set("tenant_ids", column(jobs, Job::tenantId, String[]::new))
@@ -59,11 +100,7 @@ final class JobTable {
                 .set("run_after", column(jobs, job -> micros(job.runAfter()), Long[]::new))
                 .set("retries", column(jobs, Job::retry, String[]::new))
                 .set("attempts_max", column(jobs, JobTable::attemptsMax, Integer[]::new))
-                .set("deadline", column(jobs, job -> micros(job.deadline()), Long[]::new))
-                .list(row -> row.getLong(1))
-                .stream()
-                .sorted()
-                .toList();
+                .set("deadline", column(jobs, job -> micros(job.deadline()), Long[]::new));
     }
 
     /** Or the problem. */

@@ -9,10 +9,13 @@ import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 
 /**
  * Enqueues jobs inside the caller's transaction: a job will run if and only if that transaction commits.
@@ -70,7 +73,7 @@ public final class Jobs {
         return offerAll(tx, jobs).stream().map(Enqueued::id).toList();
     }
 
-    /** The same, and says which were skipped because another has their unique key. Those without bonds go with one statement. */
+    /** The same, and says which were skipped because another has their unique key. Only those with a unique key or needs go one by one. */
     public List<Enqueued> offerAll(Connection tx, List<Job> jobs) {
         Objects.requireNonNull(jobs, "jobs is null");
         TRANSACTION.require(tx);
@@ -82,18 +85,14 @@ public final class Jobs {
         Enqueued[] all = new Enqueued[jobs.size()];
         try {
             List<Integer> free = new ArrayList<>();
+            List<Integer> counted = new ArrayList<>();
             List<Integer> bound = new ArrayList<>();
             for (int i = 0; i < all.length; i++) {
-                (jobs.get(i).isBound() ? bound : free).add(i);
+                Job job = jobs.get(i);
+                (job.isCounted() ? counted : job.isBound() ? bound : free).add(i);
             }
-            List<Long> ids = free.isEmpty()
-                    ? List.of()
-                    : table.insertBatch(
-                            tx,
-                            free.stream().map(i -> traced(jobs.get(i), trace)).toList());
-            for (int i = 0; i < ids.size(); i++) {
-                all[free.get(i)] = new Enqueued(ids.get(i), false);
-            }
+            insertMany(free, jobs, trace, all, many -> table.insertBatch(tx, many));
+            insertMany(counted, jobs, trace, all, many -> insertCounted(tx, many));
             // Everybody waits for keys in the same order, so that nobody waits in a circle.
             bound.sort(Comparator.comparing(i -> uniqueness(jobs.get(i))));
             bound.forEach(i -> all[i] = insert(tx, traced(jobs.get(i), trace)));
@@ -108,6 +107,39 @@ public final class Jobs {
         }
         queues.forEach(this::enqueued);
         return List.of(all);
+    }
+
+    private static void insertMany(
+            List<Integer> which,
+            List<Job> jobs,
+            Map<String, String> trace,
+            Enqueued[] all,
+            Function<List<Job>, List<Long>> insert) {
+        if (which.isEmpty()) {
+            return;
+        }
+        List<Long> ids =
+                insert.apply(which.stream().map(i -> traced(jobs.get(i), trace)).toList());
+        for (int i = 0; i < ids.size(); i++) {
+            all[which.get(i)] = new Enqueued(ids.get(i), false);
+        }
+    }
+
+    private List<Long> insertCounted(Connection tx, List<Job> jobs) {
+        Set<String> limits = new HashSet<>();
+        Set<Long> batches = new HashSet<>();
+        for (Job job : jobs) {
+            if (job.limit() != null) {
+                limits.add(job.limit().name());
+            }
+            if (job.batch() != null) {
+                batches.add(job.batch());
+            }
+        }
+        table.unknownBonds(tx, limits, batches).ifPresent(unknown -> {
+            throw JobRules.broken(jobs.get(0), String.valueOf(unknown.code()), String.valueOf(unknown.problem()));
+        });
+        return table.insertCounted(tx, jobs);
     }
 
     private Enqueued insert(Connection tx, Job job) {

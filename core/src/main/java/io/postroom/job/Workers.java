@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@link #start} claims and runs jobs until {@link #close}, which gives back what has not begun, waits a grace for what runs, and
  * then interrupts it and gives it back too: no attempt is counted for either. If the process dies, its jobs are taken away when its
- * lease runs out and run again. Keeps three connections of its own.
+ * lease runs out and run again. Keeps three connections of its own, and takes
+ * others for moments.
  */
 public final class Workers implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Workers.class);

@@ -59,7 +59,8 @@ grant execute on function /*schema*/publish(text, text, text, json, text, bigint
 grant execute on function /*schema*/time_ordered_id() to "/*writer*/";
 grant execute on function /*schema*/json_repeats_key(json), /*schema*/content_problem(json, json) to "/*writer*/";
 grant select, insert, update, delete on /*schema*/idempotency_key to "/*writer*/";
-grant insert (kind, queue, priority, tenant_id, payload, headers, run_at, waits, retry, attempts_max, deadline), select (id)
+grant insert (kind, queue, priority, tenant_id, payload, headers, run_at, waits, retry, attempts_max, deadline, limit_name, limit_key,
+              batch), select (id)
     on /*schema*/job to "/*writer*/";
 grant execute on function /*schema*/enqueue(text, json, text, integer, timestamptz, interval, text, json, text, interval, text, text, interval,
                                             text, text, bigint, bigint[], bigint[], boolean),
