@@ -32,9 +32,15 @@ public final class DeadLetterPages implements WebServer.Feature {
     private static final Set<GroupBy> BY_CAUSE = EnumSet.of(GroupBy.ERROR, GroupBy.TYPE, GroupBy.OWNER);
 
     private final Postroom reading;
+    private final CauseTable table;
 
     public DeadLetterPages(Postroom reading) {
         this.reading = reading;
+        this.table = new CauseTable(reading.database().schema());
+    }
+
+    private List<DeadLetterGroup> causes(DeadLetterFilter filter, int limit) {
+        return reading.database().run(tx -> table.causes(tx, filter, limit));
     }
 
     @Override
@@ -57,13 +63,15 @@ public final class DeadLetterPages implements WebServer.Feature {
     private void groups(Context context, Pages pages) {
         Asked.only(context, names());
         DeadLetterFilter filter = LetterQuery.ofQuery(context);
-        List<DeadLetterGroup> groups = reading.deadLetters().groups(filter, BY_CAUSE, GROUPS_MAX);
+        List<DeadLetterGroup> groups = causes(filter, GROUPS_MAX);
         pages.show(
                 context,
                 "dead-letters",
                 pages.page(context, "Dead letters", PLACE),
                 "groups",
                 groups,
+                "isWhole",
+                groups.stream().mapToLong(DeadLetterGroup::letters).sum() < CauseTable.WINDOW,
                 "given",
                 LetterQuery.given(name -> Asked.text(context, name)));
     }
@@ -121,7 +129,7 @@ public final class DeadLetterPages implements WebServer.Feature {
     private Map<String, @Nullable Object> callGroups(Context context) {
         Asked.only(context, names("limit"));
         int limit = Asked.limit(context, GROUPS_MAX, CALL_PAGE_MAX);
-        List<DeadLetterGroup> groups = reading.deadLetters().groups(LetterQuery.ofQuery(context), BY_CAUSE, limit);
+        List<DeadLetterGroup> groups = causes(LetterQuery.ofQuery(context), limit);
         return Listed.of(
                 LetterListing.groups(groups, BY_CAUSE, OutputFormat.JSON).objects(), null);
     }
