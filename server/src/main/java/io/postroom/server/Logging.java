@@ -25,7 +25,8 @@ final class Logging {
         set("log.org.apache.kafka", verbose ? "info" : "error");
         set("log.com.zaxxer.hikari", verbose ? "info" : "error");
         set("log.org.eclipse.jetty", verbose ? "info" : "warn");
-        set("log.io.javalin", verbose ? "info" : "warn");
+        // What it has to say, we say: that an address is taken, that a request is too large.
+        set("log.io.javalin", verbose ? "info" : "off");
         set("log.io.zonky", verbose ? "info" : "error");
         if (!verbose && (command.equals("tail") || command.equals("dev"))) {
             // A tail gives back what is beyond its limit, and the demo fails on purpose now and then.
