@@ -115,7 +115,8 @@ class KilledWorkerTest {
         int deaths = 0;
         while (!shop.state(killer).equals("failed")) {
             String name = "worker-" + deaths;
-            try (ChildJvm child = start(shop, name, 60_000, 2)) {
+            // One thread: what runs beside the killer has begun, and counts.
+            try (ChildJvm child = start(shop, name, 60_000, 1)) {
                 Workshop.await(
                         () -> "it dies or the killer is buried: " + child,
                         () -> !child.isAlive() || shop.state(killer).equals("failed"));

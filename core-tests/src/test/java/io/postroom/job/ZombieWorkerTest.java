@@ -46,6 +46,12 @@ class ZombieWorkerTest {
             String ends = "select id, state, fence, ended_by, result from postroom.job_done order by id";
             assertThat(shop.rows(ends)).hasSize(2).allMatch(line -> line.endsWith("|living|2"));
             zombie.thaw();
+            // It is trusted again, before it comes to what it had claimed.
+            Workshop.await(
+                    () -> "it beats again: " + zombie,
+                    () -> shop.database.queryLong("select count(*) from postroom.worker where name = 'zombie'"
+                                    + " and leased_until > clock_timestamp()")
+                            == 1);
             zombie.say("go");
             zombie.awaitLine("telemetry: stale job of kind hold", Workshop.PATIENCE);
             zombie.awaitLine("is stale, they were taken away", Workshop.PATIENCE);

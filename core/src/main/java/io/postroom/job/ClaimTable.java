@@ -63,6 +63,7 @@ final class ClaimTable {
     }
 
     private List<ClaimedJob> claimed(Call call, String queue, int limit) {
+        long asked = System.nanoTime();
         return call
                 .set("queue", queue)
                 .set("limit", limit)
@@ -72,13 +73,13 @@ final class ClaimTable {
                 .set("attempts_max", attemptsMax)
                 .set("deadlines", deadlines)
                 .set("slack", SLACK)
-                .list(row -> job(queue, row))
+                .list(row -> job(queue, asked, row))
                 .stream()
                 .sorted(Comparator.comparingInt(ClaimedJob::priority).thenComparingLong(ClaimedJob::turn))
                 .toList();
     }
 
-    private static ClaimedJob job(String queue, ResultSet row) throws SQLException {
+    private static ClaimedJob job(String queue, long asked, ResultSet row) throws SQLException {
         int attemptsMax = row.getInt(10);
         Integer attemptsMaxOrNull = row.wasNull() ? null : attemptsMax;
         long deadlineMillis = row.getLong(11);
@@ -99,6 +100,6 @@ final class ClaimTable {
                 attemptsMaxOrNull,
                 deadlineOrNull,
                 row.getBoolean(14),
-                System.nanoTime());
+                asked);
     }
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempt the number of this attempt; it is counted already
  * @param exact whether the attempt must be noted before it begins
  * @param limited whether another may have its turn when this one ends
- * @param claimedNanos when the claim was answered, by the worker's own clock of nanoseconds
+ * @param claimedNanos when the claim was asked for, by the worker's own clock of nanoseconds
  */
 record ClaimedJob(
         long id,

@@ -231,8 +231,7 @@ final class Completer {
     }
 
     private static boolean isPassing(Throwable e) {
-        return e instanceof DatabaseException refused
-                && (refused.isUnreachable() || SqlState.isDisturbed(refused.sqlState()));
+        return e instanceof DatabaseException refused && SqlState.isPassing(refused.sqlState());
     }
 
     private void refused(List<Ended> batch, Writing writing, Throwable e) throws InterruptedException {

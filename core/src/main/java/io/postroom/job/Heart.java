@@ -42,7 +42,14 @@ final class Heart {
     private final String host = host();
     private final Signal signal = new Signal();
     private volatile boolean stopped;
-    private volatile long trustedUntilNanos = System.nanoTime();
+    /** Since when the lease surely holds, without a gap. Written before {@link #trustedUntilNanos}, and read after it. */
+    private volatile long trustedSinceNanos = System.nanoTime();
+
+    private volatile long trustedUntilNanos = trustedSinceNanos;
+    /** Since when others had the time to say that they are alive, too. */
+    private volatile long steadySinceNanos = trustedSinceNanos;
+
+    private boolean begun;
     private long beatenNanos;
     private long lookedNanos = System.nanoTime();
     private @Nullable Thread thread;
@@ -79,6 +86,16 @@ final class Heart {
     /** Whether the lease surely holds: others have not taken this worker's jobs. */
     boolean isTrusted() {
         return trustedUntilNanos - System.nanoTime() > 0;
+    }
+
+    /** Whether the lease surely held from then on: others have not taken what was claimed since. */
+    boolean isTrustedSince(long nanos) {
+        return isTrusted() && nanos - trustedSinceNanos >= 0;
+    }
+
+    /** Whether workers that have not said so for a lease are dead, and not just late after an outage that hit all of them. */
+    boolean isSteady() {
+        return isTrusted() && steadySinceNanos - System.nanoTime() <= 0;
     }
 
     /** Says goodbye, and ends. */
@@ -136,6 +153,11 @@ final class Heart {
         long asked = System.nanoTime();
         table.beat(line.connection(), settings, host);
         beatenNanos = asked;
+        if (asked - trustedUntilNanos > 0) {
+            trustedSinceNanos = asked;
+            steadySinceNanos = begun ? asked + settings.lease().toNanos() : asked;
+        }
+        begun = true;
         trustedUntilNanos = asked + settings.selfTrustNanos();
     }
 

@@ -55,7 +55,7 @@ final class Reaper {
     private @Nullable Thread thread;
     private boolean failing;
 
-    /** {@code trusted} says whether this worker's own lease surely holds. */
+    /** {@code trusted} says whether this worker's own lease surely holds, and has for long enough after an outage. */
     Reaper(Database database, Settler settler, WorkerSettings settings, BooleanSupplier trusted, Telemetry telemetry) {
         this.database = database;
         this.table = new ReaperTable(database.schema());
@@ -89,7 +89,7 @@ final class Reaper {
                 signal.await(ThreadLocalRandom.current()
                         .nextLong(settings.heartbeat().toNanos()));
                 long began = System.nanoTime();
-                // After an outage every lease has run out: first say that one is alive.
+                // After an outage every lease has run out: first all that live say so.
                 if (!stopped && pace.isDue(began) && trusted.getAsBoolean()) {
                     reapQuietly();
                     pace.done(began, System.nanoTime());
@@ -152,7 +152,7 @@ final class Reaper {
             try {
                 settler.apply(tx, found.stream().map(Reaper::settled).toList());
             } catch (DatabaseException e) {
-                if (e.isUnreachable() || SqlState.isDisturbed(e.sqlState())) {
+                if (SqlState.isPassing(e.sqlState())) {
                     throw e;
                 }
                 throw new UnrescuedException(found, e);

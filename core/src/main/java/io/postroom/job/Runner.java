@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,17 +33,17 @@ final class Runner {
     private final Transactions transactions;
     private final Completer completer;
     private final WorkerSettings settings;
-    private final BooleanSupplier trusted;
+    private final LongPredicate trusted;
     private final Set<String> unknownKinds = ConcurrentHashMap.newKeySet();
 
-    /** {@code trusted} says whether this worker's lease surely holds. */
+    /** {@code trusted} says whether this worker's lease surely held since a time. */
     Runner(
             Map<String, Kind> kinds,
             Database database,
             WorkerTable table,
             Completer completer,
             WorkerSettings settings,
-            BooleanSupplier trusted) {
+            LongPredicate trusted) {
         this.kinds = Map.copyOf(kinds);
         this.database = database;
         this.table = table;
@@ -91,7 +91,7 @@ final class Runner {
     }
 
     private @Nullable Verdict beforehand(ClaimedJob job, Kind kind) {
-        if (!trusted.getAsBoolean()) {
+        if (!trusted.test(job.claimedNanos())) {
             // Perhaps it was taken away already; who gets it next begins anew.
             return Verdict.handBack();
         }

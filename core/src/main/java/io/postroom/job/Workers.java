@@ -63,8 +63,8 @@ public final class Workers implements AutoCloseable {
                 .min(Duration::compareTo)
                 .orElse(Kind.DEADLINE);
         heart = new Heart(database, table, settings, crews, deadlineMin);
-        reaper = new Reaper(database, settler, settings, heart::isTrusted, builder.telemetry);
-        runner = new Runner(builder.kinds, database, table, completer, settings, heart::isTrusted);
+        reaper = new Reaper(database, settler, settings, heart::isSteady, builder.telemetry);
+        runner = new Runner(builder.kinds, database, table, completer, settings, heart::isTrustedSince);
         Gate gate = new Gate(database, settler);
         claimer = new Claimer(database, claims, gate, held, settings, heart::isTrusted, builder.telemetry);
         builder.queues.forEach((queue, threads) -> {

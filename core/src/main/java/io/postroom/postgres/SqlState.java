@@ -4,6 +4,7 @@ package io.postroom.postgres;
 public final class SqlState {
     public static final String IN_FAILED_TRANSACTION = "25P02";
     public static final String READ_ONLY_TRANSACTION = "25006";
+    public static final String IDLE_IN_TRANSACTION = "25P03";
     public static final String LOCK_NOT_AVAILABLE = "55P03";
     public static final String DEADLOCK = "40P01";
     public static final String SERIALIZATION_FAILURE = "40001";
@@ -29,6 +30,19 @@ public final class SqlState {
                 || state.equals(DEADLOCK)
                 || state.equals(LOCK_NOT_AVAILABLE)
                 || state.startsWith("53");
+    }
+
+    /**
+     * Whatever may be over in a while without anybody changing the statement: connection trouble, others, a server that only reads since a
+     * failover, a statement that was cancelled or a transaction that stood still for too long, trouble of its machine (58).
+     */
+    public static boolean isPassing(String state) {
+        return isUnreachable(state)
+                || isDisturbed(state)
+                || state.equals(READ_ONLY_TRANSACTION)
+                || state.equals(QUERY_CANCELED)
+                || state.equals(IDLE_IN_TRANSACTION)
+                || state.startsWith("58");
     }
 
     /** Nothing of ours is there: the schema was never migrated. */

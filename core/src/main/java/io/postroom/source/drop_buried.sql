@@ -7,6 +7,6 @@ where v.subscription = :name
   and exists (
       select
       from /*schema*/dead_letter as d
-      where d.owner = v.subscription and d.position = v.position
+      where d.source in ('subscription', 'kafka') and d.owner = v.subscription and d.position = v.position
         and (d.resolution is null or d.resolution = 'discarded' or d.patched is not null)
   )

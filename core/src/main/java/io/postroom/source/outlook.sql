@@ -11,7 +11,8 @@ select s.served_by, s.receiver, s.consumer, s.on_burial, s.paused_at is not null
        (select count(*) from /*schema*/delivery as v where v.subscription = s.name and v.state = 'held') as held,
        coalesce((select min(l.position) from /*schema*/lane as l where l.subscription = s.name), 0) as position,
        (select count(*) from /*schema*/delivery as v where v.subscription = s.name) as deliveries,
-       (select count(*) from /*schema*/dead_letter as d where d.owner = s.name and d.resolution is null) as letters,
+       (select count(*) from /*schema*/dead_letter as d
+        where d.source in ('subscription', 'kafka') and d.owner = s.name and d.resolution is null) as letters,
        f.name is not null as feed_there, f.receiver as feed_receiver, f.served_by as feed_served_by,
        f.paused_at is not null as feed_paused, f.copy_of is not null as feed_is_copy,
        coalesce((f.aggregate_types is null or s.aggregate_types <@ f.aggregate_types)
