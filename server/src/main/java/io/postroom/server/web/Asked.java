@@ -66,7 +66,7 @@ public final class Asked {
             return null;
         }
         if (!value.matches("\\d{1,18}")) {
-            throw Refusal.invalid(name + " is '" + shown(value) + "', not a whole number");
+            throw Refusal.invalid(name + " is '" + shown(value) + "', not a whole number from 0 on");
         }
         return Long.valueOf(value);
     }
