@@ -1,6 +1,6 @@
 -- A relay says goodbye; with it go those that have not been heard of for a day.
 --   :id uuid
--- Where its projections were behind another inbox than those of relays that were started later, or behind none, that inbox does not know
+-- Where their projections were behind another inbox than those of relays that were started later, or behind none, that inbox does not know
 -- what has taken effect until now.
 with gone as (
     delete from /*schema*/relay
@@ -10,4 +10,4 @@ with gone as (
 update /*schema*/subscription as s
 set inbox_after = (select max(position) from /*schema*/tick)
 from gone
-where gone.id = :id and s.name = any (gone.subscriptions) and s.consumer_at > gone.started_at
+where s.name = any (gone.subscriptions) and s.consumer_at > gone.started_at
