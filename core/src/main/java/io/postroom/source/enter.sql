@@ -4,9 +4,12 @@
 --   :consumer text   :deadline text, milliseconds
 -- Locks: the subscription's row, shared, so that it is not moved until the transaction ends; operators and relays change what else there
 -- is in it meanwhile. Whatever the projection waits for ends with the deadline, also when its process freezes: PostgreSQL ends the
--- statement, or the session.
+-- statement, or the session. A stricter limit of the role's own stays.
 select s.served_by, s.paused_at is not null as paused, s.aggregate_types, s.event_types, s.tenants, m.switching,
-       set_config('statement_timeout', :deadline, true),
+       set_config('statement_timeout',
+                  ceil(extract(epoch from least(nullif(current_setting('statement_timeout'), '0')::interval,
+                                                (:deadline::text || ' ms')::interval)) * 1000)::bigint::text,
+                  true),
        set_config('idle_in_transaction_session_timeout', :deadline, true)
 from (
     select exists (
