@@ -70,10 +70,17 @@ record Feasibility(String name, String feed) {
                 !row.getBoolean("covered"),
                 "feed " + feed + " leaves out messages that " + name + " wants; widen its filter first");
         boolean begun = row.getBoolean("begun");
-        // Those that come after the cut was noted are brought by the other side.
         add(
                 found,
-                !begun && row.getLong("feed_letters") > 0,
+                row.getString("ordering").equals("key")
+                        && !row.getString("feed_ordering").equals("key"),
+                "feed " + feed + " sends without an order, and " + name
+                        + " keeps that of each key; serve the feed with ordering key first");
+        // Those that come after the cut was noted are put down for relays; a source would never be brought them.
+        add(
+                found,
+                !(begun && ServedBy.POSTGRES.word().equals(row.getString("moving_to")))
+                        && row.getLong("feed_letters") > 0,
                 "feed " + feed + " has " + row.getLong("feed_letters")
                         + " open dead letters, which Kafka lacks; redrive or discard them first");
         add(

@@ -28,10 +28,13 @@ select s.served_by, s.receiver, s.consumer, s.on_burial, s.paused_at is not null
                          where s.name = any (r.subscriptions) and r.started_at < s.consumer_at) as overlaps_other,
        (select count(*) from /*schema*/dead_letter as d
         where d.source = 'subscription' and d.owner = f.name and d.resolution is null) as feed_letters,
-       m.id is not null as begun,
+       m.id is not null as begun, m.target as moving_to, s.ordering, f.ordering as feed_ordering,
        extract(epoch from clock_timestamp() - overlap.since)::double precision as overlap,
-       extract(epoch from greatest(make_interval(secs => :kept),
-                                   (select max(c.retention) from /*schema*/inbox_consumer as c)))::double precision as remembered
+       extract(epoch from clock_timestamp()
+                          - least(clock_timestamp() - make_interval(secs => :kept),
+                                  (select min(greatest(clock_timestamp() - c.retention,
+                                                       c.declared_at - make_interval(secs => :kept)))
+                                   from /*schema*/inbox_consumer as c)))::double precision as remembered
 from /*schema*/subscription as s
 left join /*schema*/subscription as f on f.name = :feed
 left join /*schema*/subscription_move as m on m.subscription = s.name and m.ended_at is null
