@@ -3,6 +3,7 @@ package io.postroom.delivery;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.OrderConflicts;
 import io.postroom.deadletter.Redriver;
+import io.postroom.inbox.Retention;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Array;
@@ -96,7 +97,10 @@ public final class DeliveryRedriver implements Redriver {
     @Override
     public Map<Long, String> refusals(Connection tx, long[] ids) {
         Map<Long, String> reasons = new HashMap<>();
-        refusals.on(tx).set("ids", ids).list(row -> reasons.put(row.getLong(1), row.getString(2)));
+        refusals.on(tx)
+                .set("ids", ids)
+                .set("kept", Retention.USUAL.kept())
+                .list(row -> reasons.put(row.getLong(1), row.getString(2)));
         return reasons;
     }
 

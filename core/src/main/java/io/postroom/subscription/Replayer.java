@@ -156,14 +156,16 @@ final class Replayer {
                                     : "rebuild its read model instead: postroom projection rebuild "
                                             + subscription.readModel()));
         }
-        if (subscription.receiver().equals("inbox")) {
+        boolean feeds = acts.table().feedsKafka(tx, subscription.name());
+        if (feeds || subscription.receiver().equals("inbox")) {
             long remembered = acts.table().rememberedFrom(tx, Retention.USUAL.kept());
             if (span.after() < remembered) {
                 throw Acts.refused(
                         "inbox-forgets",
                         attempt,
                         "it begins after position " + span.after() + ", and what came up to position " + remembered
-                                + " its inbox may have forgotten: that would take effect twice; begin after that, or declare"
+                                + (feeds ? " the inboxes that it feeds through Kafka" : " its inbox")
+                                + " may have forgotten: that would take effect twice; begin after that, or declare"
                                 + " a longer retention for the inbox in good time");
             }
         }

@@ -42,6 +42,7 @@ final class SubscriptionTable {
     private final Sql remove;
     private final Sql wake;
     private final Sql rememberedFrom;
+    private final Sql feedsKafka;
     private final Sql clock;
 
     SubscriptionTable(Schema schema) {
@@ -57,6 +58,7 @@ final class SubscriptionTable {
         listNames = schema.sql(SubscriptionTable.class, "list_names.sql");
         listCopies = schema.sql(SubscriptionTable.class, "list_copies.sql");
         rememberedFrom = schema.sql(SubscriptionTable.class, "remembered_from.sql");
+        feedsKafka = schema.sql(SubscriptionTable.class, "feeds_kafka.sql");
         lock = schema.sql(SubscriptionTable.class, "lock.sql");
         lockToRemove = schema.sql(SubscriptionTable.class, "lock_to_remove.sql");
         pause = schema.sql(SubscriptionTable.class, "pause.sql");
@@ -330,6 +332,11 @@ final class SubscriptionTable {
 
     private static @Nullable List<String> texts(@Nullable Array array) throws SQLException {
         return array == null ? null : List.of((String[]) array.getArray());
+    }
+
+    /** Whether others are served from where it delivers to. */
+    boolean feedsKafka(Connection tx, String name) {
+        return feedsKafka.on(tx).set("name", name).one(row -> row.getBoolean(1));
     }
 
     /** The position after which inboxes surely remember what they accepted. */
