@@ -74,6 +74,7 @@ class GrantsTest {
             schedule           siu    su     s      siud   -
             schedule_run       -      siud   s      siu    -
             settlement         -      sid    s      sd     -
+            source_offset      -      siu    s      sid    -
             subscription       -      siu    s      siud   -
             subscription_move  -      s      s      siu    -
             tick               -      s      s      s      -

@@ -190,6 +190,7 @@ class MovesTest {
             entry("feed set served_by = 'kafka'", "feed feed does not deliver to a sink"),
             entry("feed set copy_of = 'billing'", "feed feed does not deliver to a sink"),
             entry("feed set aggregate_types = '{basket}'", "feed feed leaves out messages that billing wants"),
+            entry("feed set ordering = 'none'", "feed feed sends without an order"),
             entry("feed set tenants = '{acme}'", "feed feed leaves out messages that billing wants"),
             entry("feed set name = 'feeds'", "there is no subscription feed that could carry messages"));
 
@@ -249,6 +250,114 @@ class MovesTest {
         database.execute("update postroom.tick set at = at - interval '200 hours' where position > 0");
         assertThatThrownBy(() -> note(ServedBy.KAFKA))
                 .hasMessageContaining("feed feed is behind for 200 h and inboxes remember 192 h");
+    }
+
+    /** What was forgotten while they were kept for a shorter time does not come back. */
+    @Test
+    void aLongerRetentionCountsFromWhenItWasDeclared() {
+        topic.answer(message -> message.aggregateId().equals("slow"), Outcome.retry("not now"));
+        publish(Messages.order("slow"));
+        relay();
+        database.execute(
+                "update postroom.tick set at = at - interval '200 hours' where position > 0",
+                "select postroom.declare_inbox('billing', '30 days', '7 days')",
+                "update postroom.inbox_consumer set receives_since = now() - interval '40 days'");
+        assertThatThrownBy(() -> note(ServedBy.KAFKA)).hasMessageContaining("inboxes remember 192 h");
+        assertThat(reception().rememberedSince().orElseThrow())
+                .isAfter(Instant.now().minus(Duration.ofDays(8)));
+        assertForgotten("billing");
+
+        database.execute("update postroom.inbox_consumer set declared_at = now() - interval '30 days'");
+        assertThat(reception().rememberedSince().orElseThrow())
+                .isBefore(Instant.now().minus(Duration.ofDays(29)));
+        note(ServedBy.KAFKA);
+    }
+
+    private void assertForgotten(String name) {
+        assertThatThrownBy(() ->
+                        subscriptions.replay(new ReplayRequest(name, Point.beginning(), null, null), ACT, PATIENCE))
+                .hasMessageContaining("may have forgotten");
+    }
+
+    /** A feed brings what it is replayed, or redriven, to inboxes that others have behind Kafka. */
+    @Test
+    void aFeedSendsNothingThatTheInboxesBehindItMayHaveForgotten() throws Exception {
+        topic.answer(message -> message.aggregateId().equals("stuck"), Outcome.retry("not now"));
+        publish(Messages.order("stuck"));
+        relay();
+        move(ServedBy.KAFKA);
+        topic.answer(message -> message.aggregateId().equals("stuck"), Outcome.rejected("too large"));
+        publish(Messages.order("new"));
+        database.execute("update postroom.delivery set due_at = now() where subscription = 'feed'");
+        relay();
+        database.execute(
+                "update postroom.tick set at = at - interval '200 hours'",
+                "update postroom.inbox set accepted_at = accepted_at - interval '200 hours'");
+        assertForgotten("feed");
+        assertThat(strings("select aggregate_id from postroom.dead_letter where resolution is null"))
+                .containsExactly("stuck");
+        assertThat(act(RedriveRequest.redrive(DeadLetterFilter.ofOwner("feed"))).skipped())
+                .isOne();
+        // What came after the move only the feed brings: late is better than never.
+        database.execute("update postroom.lane set position = 0 where subscription = 'billing'");
+        assertThat(act(RedriveRequest.redrive(DeadLetterFilter.ofOwner("feed"))).skipped())
+                .isZero();
+    }
+
+    @Test
+    void whatTheFeedGivesUpAfterTheCutWasNotedIsInTheWayToKafka() {
+        Move move = note(ServedBy.KAFKA);
+        topic.answer(message -> message.aggregateId().equals("bad"), Outcome.rejected("too large"));
+        publish(Messages.order("bad"));
+        relay();
+        assertThatThrownBy(() -> switchOver(move)).hasMessageContaining("feed feed has 1 open dead letters");
+        act(RedriveRequest.discard(DeadLetterFilter.ofOwner("feed")));
+        assertThat(switchOver(move)).isTrue();
+    }
+
+    /** Between the look at the feed and the copy of what waits in it: neither of the two shows it. */
+    @Test
+    void whatTheFeedGivesUpWhileTheCutIsNotedIsInTheWayBack() {
+        move(ServedBy.KAFKA);
+        topic.answer(message -> true, Outcome.retry("not now"));
+        publish(Messages.order("bad"));
+        relay();
+        database.execute("""
+                create function give_up() returns trigger language plpgsql as $$
+                begin
+                    insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id,
+                        event_type, event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by)
+                    select 'subscription', 'feed', position, key_hash, gen_random_uuid(), 'order', 'bad', 'OrderConfirmed', 1, '{}',
+                        now(), 'rejected', 1, 'x', 'no', 'f00d', 'test' from postroom.delivery where subscription = 'feed';
+                    delete from postroom.delivery where subscription = 'feed';
+                    return new;
+                end $$""", """
+                create trigger give_up after insert on postroom.subscription_move for each row execute function give_up()""");
+        assertThatThrownBy(() -> note(ServedBy.POSTGRES)).hasMessageContaining("has just given up on 1 messages");
+        assertThat(moves.underWay("billing")).isEmpty();
+    }
+
+    /** With other topics, another group or another feed nobody would know what it has not applied yet. */
+    @Test
+    void itGoesBackTheWayItCame() throws Exception {
+        move(ServedBy.KAFKA);
+        assertThat(
+                        strings(
+                                "select partition || '@' || next_offset from postroom.source_offset where consumer = 'billing'"))
+                .containsExactly("events/0@0");
+        for (Moves.Request other : List.of(
+                new Moves.Request("billing", ServedBy.POSTGRES, "feed", List.of("events", "more"), "billing", ACT),
+                new Moves.Request("billing", ServedBy.POSTGRES, "feed", List.of("more"), "billing", ACT),
+                new Moves.Request("billing", ServedBy.POSTGRES, "feed", List.of("events"), "audit", ACT),
+                new Moves.Request("billing", ServedBy.POSTGRES, "webhooks", List.of("events"), "billing", ACT))) {
+            assertThatThrownBy(() -> moves.note(other))
+                    .hasMessageContaining("it was moved to Kafka with feed feed, topics [events] and group billing")
+                    .extracting("code")
+                    .isEqualTo("subscription.other-way");
+        }
+        move(ServedBy.POSTGRES);
+        assertThat(strings("select partition from postroom.source_offset")).isEmpty();
+        assertThat(moves.lastToKafka("billing").orElseThrow().topics()).containsExactly("events");
     }
 
     /** What its inbox knows nothing of, because it was used later, would take effect once more. */

@@ -133,6 +133,108 @@ class ReceptionTest {
         });
     }
 
+    /** A caller that keeps account of orders/0, in which it was at an offset. */
+    private Reception.Caller keeping(long from) {
+        return new Reception.Caller() {
+            long kept = from;
+
+            @Override
+            public boolean goesOn() {
+                return goesOn;
+            }
+
+            @Override
+            public void pause(Duration time) {
+                pauses.add(time);
+            }
+
+            @Override
+            public void handled(int more) {
+                kept = mark(more).next();
+                handled += more;
+            }
+
+            @Override
+            public Mark mark(int arrivals) {
+                return new Mark("orders/0", kept, from + handled + arrivals, 7L);
+            }
+
+            @Override
+            public void overtaken(long next) {
+                kept = next;
+            }
+        };
+    }
+
+    private List<Arrival> arrivals(List<Message> messages) {
+        return messages.stream()
+                .map(each -> new Arrival("orders/0@0", new Envelope(1, each, 1), false, null))
+                .toList();
+    }
+
+    private long offset() {
+        return database.queryLong("select next_offset from postroom.source_offset where partition = 'orders/0'");
+    }
+
+    @Test
+    void howFarItIsIsKeptInTheTransactionOfTheEffectOrOfTheBurial() throws Exception {
+        Reception reception = reception();
+        reception.beginAt(List.of(new Progress("orders/0", null, 40, 40, null)));
+        Message bad = Messages.order("bad");
+        failing.put("bad", new OutcomeException(Outcome.rejected("no")));
+        reception.receive(arrivals(List.of(Messages.order("a"), bad)), keeping(40));
+        assertThat(handled).isEqualTo(2);
+        assertThat(letters.list(DeadLetterFilter.ofOwner("billing"), null, 10)).hasSize(1);
+        assertThat(reception.progress()).containsEntry("orders/0", new Progress("orders/0", null, 40, 42, 7L));
+
+        projection = (tx, batch) -> {
+            assertThat(offset()).as("not before the effect").isEqualTo(42);
+            apply(tx, batch);
+        };
+        handled = 0;
+        reception().receive(arrivals(List.of(Messages.order("b"))), keeping(42));
+        assertThat(offset()).isEqualTo(43);
+    }
+
+    /** A database that was restored, or a standby that lacks the last commits. */
+    @Test
+    void nothingTakesEffectOnADatabaseThatHasGoneBack() throws Exception {
+        Reception reception = reception();
+        reception.beginAt(List.of(new Progress("orders/0", null, 0, 100, null)));
+        for (String change :
+                List.of("update postroom.source_offset set next_offset = 90", "delete from postroom.source_offset")) {
+            database.execute(change);
+            assertThatThrownBy(() -> reception.receive(arrivals(List.of(Messages.order("a"))), keeping(100)))
+                    .isInstanceOf(WentBackException.class)
+                    .hasMessageContaining("orders/0 for consumer billing at offset 100");
+            assertThatThrownBy(() -> reception.requireNotBack(Map.of("orders/0", 100L)))
+                    .isInstanceOf(WentBackException.class);
+        }
+        assertThat(applied()).isEmpty();
+        assertThat(handled).isZero();
+    }
+
+    /** A zombie has applied it and not committed yet when its heir gives it up: it is the operator's then, and takes no effect. */
+    @Test
+    void aMessageThatAnotherProcessHasGivenUpMeanwhileTakesNoEffect() throws Exception {
+        Message message = Messages.order("a");
+        projection = (tx, batch) -> {
+            apply(tx, batch);
+            database.execute("""
+                    insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id,
+                        event_type, event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by)
+                    values ('kafka', 'billing', 4611686018427387905, 1, '%s', 'order', 'a', 'OrderConfirmed', 1, '{}', now(), 'rejected', 1,
+                        'x', 'no', 'f00d', 'heir')""".formatted(message.id()), "update postroom.source_offset set next_offset = 101");
+        };
+        Reception reception = reception();
+        reception.beginAt(List.of(new Progress("orders/0", null, 0, 100, null)));
+        reception.receive(arrivals(List.of(message)), keeping(100));
+        assertThat(handled).isOne();
+        assertThat(applied()).isEmpty();
+        assertThat(database.queryLong("select count(*) from postroom.inbox")).isZero();
+        assertThat(offset()).isEqualTo(101);
+    }
+
     @Test
     void whatComesAgainTakesEffectOnceAndIsHandledEachTime() throws Exception {
         List<Message> messages = Messages.sequence("a", 10);

@@ -42,6 +42,9 @@ class SourcePlanTest {
                     actor, reason, ended_at, outcome)
                 select 'billing', 'kafka', 'feed', '{t}', 'g', n, '{}', now(), 'ann', 'x', now(), 'done'
                 from generate_series(1, 1000) as n""",
+                """
+                insert into postroom.source_offset (consumer, partition, began_offset, next_offset)
+                select 'c' || n % 10, 'events/' || n, 0, n from generate_series(1, 2000) as n""",
                 "vacuum analyze");
     }
 
@@ -76,6 +79,23 @@ class SourcePlanTest {
                 "'billing'",
                 A_HUNDRED);
         assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(500);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {Plan.CUSTOM, Plan.GENERIC})
+    void onePartitionsOffsetIsFoundWithoutTheOthers(String mode) throws SQLException {
+        Plan plan = Plan.explain(
+                database,
+                mode,
+                Moves.class,
+                "advance_offset.sql",
+                List.of("consumer text", "partition text", "expected bigint", "next bigint", "epoch bigint"),
+                "'c1'",
+                "'events/1001'",
+                "1001",
+                "1002",
+                "7");
+        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(4);
     }
 
     @ParameterizedTest

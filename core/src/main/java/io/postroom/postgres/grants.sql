@@ -75,7 +75,7 @@ grant select, insert, update on /*schema*/schedule to "/*writer*/";
 grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/subscription, /*schema*/lane, /*schema*/relay, /*schema*/settlement,
     /*schema*/migration, /*schema*/cluster, /*schema*/daily_table, /*schema*/delivery, /*schema*/attempt, /*schema*/circuit,
     /*schema*/dead_letter, /*schema*/redrive, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset, /*schema*/message,
-    /*schema*/redriven_letter, /*schema*/subscription_move, /*schema*/job, /*schema*/job_done, /*schema*/job_attempt, /*schema*/job_queue,
+    /*schema*/redriven_letter, /*schema*/subscription_move, /*schema*/source_offset, /*schema*/job, /*schema*/job_done, /*schema*/job_attempt, /*schema*/job_queue,
     /*schema*/job_limit, /*schema*/job_rate, /*schema*/job_batch, /*schema*/job_need, /*schema*/worker,
     /*schema*/schedule, /*schema*/schedule_run
     to "/*relay*/", "/*reader*/", "/*operator*/";
@@ -92,6 +92,7 @@ grant insert on /*schema*/attempt, /*schema*/audit to "/*relay*/";
 grant insert, update on /*schema*/dead_letter to "/*relay*/";
 grant update on /*schema*/redrive to "/*relay*/";
 grant insert, update, delete on /*schema*/redriven_letter to "/*relay*/";
+grant insert, update on /*schema*/source_offset to "/*relay*/";
 grant insert, update, delete on /*schema*/job, /*schema*/worker to "/*relay*/";
 grant insert on /*schema*/job_done, /*schema*/job_attempt to "/*relay*/";
 grant insert, update, delete on /*schema*/job_rate to "/*relay*/";
@@ -106,6 +107,7 @@ grant insert, update on /*schema*/dead_letter to "/*operator*/";
 grant insert, update on /*schema*/redrive to "/*operator*/";
 grant insert on /*schema*/redriven_letter to "/*operator*/";
 grant insert, update on /*schema*/subscription_move to "/*operator*/";
+grant insert, delete on /*schema*/source_offset to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
 grant insert, update, delete on /*schema*/job to "/*operator*/";
 grant insert, update on /*schema*/job_queue, /*schema*/job_limit to "/*operator*/";

@@ -39,7 +39,8 @@ record Application(
         Projection projection,
         Duration deadline,
         Semaphore transactions,
-        Watch watch) {
+        Watch watch,
+        Account account) {
 
     /** So many causes are looked at. */
     private static final int CAUSES_MAX = 16;
@@ -78,8 +79,11 @@ record Application(
         /** Nobody wanted it any more, and nothing was done. */
         static final Result ABANDONED = new Result(null, false);
 
+        /** Somebody else has gone on in its partition: nothing was done, and it is to be looked at anew. */
+        static final Result OVERTAKEN = new Result(null, false);
+
         boolean isApplied() {
-            return thrown == null && this != ABANDONED;
+            return thrown == null && this != ABANDONED && this != OVERTAKEN;
         }
 
         /** The database cannot be used, or not as it must be, or has no room: no message is to blame. */
@@ -142,11 +146,15 @@ record Application(
         try {
             boolean begun = transact(caller, tx -> {
                 project(tx, wanted(tx, batch), attempt);
+                account.advance(tx, caller.mark(batch.size()));
                 done[0] = true;
             });
             return begun ? new Result(null, false) : Result.ABANDONED;
-        } catch (NotServedException e) {
+        } catch (NotServedException | WentBackException e) {
             throw e;
+        } catch (OvertakenException e) {
+            caller.overtaken(e.next());
+            return Result.OVERTAKEN;
         } catch (NotAppliedException e) {
             return new Result(e.getCause(), true);
         } catch (RuntimeException e) {
@@ -222,11 +230,16 @@ record Application(
     /** Runs what gives a message up. */
     Result bury(Consumer<Grave> work, Reception.Caller caller) throws InterruptedException {
         try {
-            return transact(caller, tx -> work.accept(new Grave(tx, enter(tx).ofSubscription())))
-                    ? new Result(null, false)
-                    : Result.ABANDONED;
-        } catch (NotServedException e) {
+            boolean begun = transact(caller, tx -> {
+                work.accept(new Grave(tx, enter(tx).ofSubscription()));
+                account.advance(tx, caller.mark(1));
+            });
+            return begun ? new Result(null, false) : Result.ABANDONED;
+        } catch (NotServedException | WentBackException e) {
             throw e;
+        } catch (OvertakenException e) {
+            caller.overtaken(e.next());
+            return Result.OVERTAKEN;
         } catch (RuntimeException e) {
             return new Result(e, false);
         }

@@ -23,6 +23,8 @@ final class MoveTable {
     private final String channel;
     private final Sql outlook;
     private final Sql openMove;
+    private final Sql lastMove;
+    private final Sql givenUp;
     private final Sql noteMove;
     private final Sql aimMove;
     private final Sql announceSwitch;
@@ -43,6 +45,8 @@ final class MoveTable {
         channel = schema.name() + "_journal";
         outlook = schema.sql(MoveTable.class, "outlook.sql");
         openMove = schema.sql(MoveTable.class, "open_move.sql");
+        lastMove = schema.sql(MoveTable.class, "last_move.sql");
+        givenUp = schema.sql(MoveTable.class, "given_up.sql");
         noteMove = schema.sql(MoveTable.class, "note_move.sql");
         aimMove = schema.sql(MoveTable.class, "aim_move.sql");
         announceSwitch = schema.sql(MoveTable.class, "announce_switch.sql");
@@ -82,6 +86,17 @@ final class MoveTable {
         return openMove.on(tx).set("name", name).first(MoveTable::move);
     }
 
+    Optional<Move> lastMove(Connection tx, String name) {
+        return lastMove.on(tx).set("name", name).first(MoveTable::move);
+    }
+
+    long givenUp(Connection tx, Move move) {
+        return givenUp.on(tx)
+                .set("feed", move.feed())
+                .set("position", move.position())
+                .one(row -> row.getLong(1));
+    }
+
     void noteMove(Connection tx, Moves.Request request, long position, Map<String, Long> offsets, Duration overlap) {
         noteMove.on(tx)
                 .set("name", request.subscription())
@@ -101,7 +116,7 @@ final class MoveTable {
         aimMove.on(tx).set("id", id).set("offsets", json(offsets)).update();
     }
 
-    private static String json(Map<String, Long> offsets) {
+    static String json(Map<String, Long> offsets) {
         return JSON.writeValueAsString(new TreeMap<>(offsets));
     }
 

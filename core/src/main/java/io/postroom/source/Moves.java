@@ -14,7 +14,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Moves of subscriptions between relays and a broker, as far as this database goes; whoever knows the broker finds the offsets and waits.
@@ -30,12 +32,14 @@ public final class Moves {
     private final Subscriptions subscriptions;
     private final Audit audit;
     private final MoveTable table;
+    private final OffsetTable offsets;
 
     public Moves(Database database, Subscriptions subscriptions, Audit audit) {
         this.database = database;
         this.subscriptions = subscriptions;
         this.audit = audit;
         this.table = new MoveTable(database.schema());
+        this.offsets = new OffsetTable(database.schema());
     }
 
     /** What is asked for. */
@@ -46,9 +50,12 @@ public final class Moves {
         }
 
         private boolean isThat(Move move) {
-            return move.target() == target
-                    && move.feed().equals(feed)
-                    && move.topics().equals(topics)
+            return move.target() == target && isSameWay(move);
+        }
+
+        private boolean isSameWay(Move move) {
+            return move.feed().equals(feed)
+                    && Set.copyOf(move.topics()).equals(Set.copyOf(topics))
                     && move.group().equals(group);
         }
     }
@@ -69,6 +76,17 @@ public final class Moves {
     /** The move that has begun and not ended. */
     public Optional<Move> underWay(String name) {
         return database.run(tx -> table.openMove(tx, name));
+    }
+
+    /** The last move to Kafka that was switched. */
+    public Optional<Move> lastToKafka(String name) {
+        return database.run(tx -> table.lastMove(tx, name));
+    }
+
+    /** How far the source of a subscription is in its partitions, with its effects; by {@code topic/partition}. */
+    public Map<String, Long> applied(String name) {
+        return database.run(tx -> offsets.offsets(tx, name)).stream()
+                .collect(Collectors.toMap(Progress::partition, Progress::next));
     }
 
     /**
@@ -97,6 +115,14 @@ public final class Moves {
             table.noteMove(tx, request, outlook.feedPosition(), Map.of(), outlook.overlap());
             Move move = table.openMove(tx, request.subscription()).orElseThrow();
             table.copyDeliveries(tx, move);
+            long givenUp = table.givenUp(tx, move);
+            if (givenUp > 0) {
+                throw refused(
+                        "subscription.cannot-move",
+                        request.subscription(),
+                        "feed " + request.feed() + " has just given up on " + givenUp
+                                + " messages, which Kafka lacks; redrive or discard them first");
+            }
             return move;
         });
     }
@@ -114,6 +140,9 @@ public final class Moves {
             if (begun.isPresent()) {
                 requireSame(request, begun.get());
                 return begun;
+            }
+            if (request.target() == ServedBy.POSTGRES) {
+                table.lastMove(tx, name).ifPresent(last -> requireSameWay(request, last));
             }
             Move move = work.apply(tx);
             audit(tx, request.act(), "move", move, Map.of());
@@ -159,6 +188,19 @@ public final class Moves {
                     "another move to " + move.target().word() + " is under way, with feed " + move.feed() + ", topics "
                             + move.topics() + " and group " + move.group() + ", noted by " + move.actor()
                             + "; finish or cancel that one first");
+        }
+    }
+
+    /** Back the way it came: what lies in other topics, or what another group or feed has done, says nothing of what it has applied. */
+    private static void requireSameWay(Request request, Move last) {
+        if (!request.isSameWay(last)) {
+            throw refused(
+                    "subscription.other-way",
+                    request.subscription(),
+                    "it was moved to Kafka with feed " + last.feed() + ", topics " + last.topics() + " and group "
+                            + last.group() + ", and this is feed " + request.feed() + ", topics " + request.topics()
+                            + " and group " + request.group()
+                            + ": what it has not applied yet would be lost; give the same, or none of them");
         }
     }
 
@@ -249,10 +291,14 @@ public final class Moves {
         Map<String, Object> details = new LinkedHashMap<>();
         if (move.target() == ServedBy.KAFKA) {
             table.putLanes(tx, name, null);
+            offsets.drop(tx, name);
+            offsets.cut(tx, name, MoveTable.json(move.offsets()));
             details.put("deliveriesDropped", table.dropDeliveries(tx, name));
             details.put("deadLetters", table.adoptLetters(tx, name, "subscription", Reception.KAFKA));
         } else {
             table.putLanes(tx, name, move.position());
+            // A source that slept through it all finds nothing to go on from.
+            offsets.drop(tx, name);
             details.put("deliveriesTaken", outlook.deliveries() - table.dropBuried(tx, name));
             details.put("deadLetters", table.adoptLetters(tx, name, Reception.KAFKA, "subscription"));
         }

@@ -15,11 +15,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +50,7 @@ public final class Reception {
     private final Undertaker undertaker;
     private final Redriving redriving;
     private final Watch watch;
+    private final Account account;
 
     private Reception(Builder builder, Projection projection) {
         this.consumer = builder.consumer;
@@ -57,6 +60,7 @@ public final class Reception {
         this.telemetry = builder.telemetry;
         ReceptionTable table = new ReceptionTable(builder.database.schema());
         this.watch = new Watch(consumer, builder.deadline);
+        this.account = new Account(builder.database, new OffsetTable(builder.database.schema()), consumer);
         this.application = new Application(
                 builder.database,
                 table,
@@ -66,7 +70,8 @@ public final class Reception {
                 projection,
                 builder.deadline,
                 new Semaphore(builder.transactionsMax),
-                watch);
+                watch,
+                account);
         this.undertaker = new Undertaker(table, consumer, node, telemetry);
         this.redriving = new Redriving(builder.database, table, application, undertaker, retry, node);
     }
@@ -81,6 +86,14 @@ public final class Reception {
 
         /** So many more of the messages are done with, in their order. */
         void handled(int arrivals);
+
+        /** How far its partition will be when so many more are done with; null: nobody keeps account of it. */
+        default @Nullable Mark mark(int arrivals) {
+            return null;
+        }
+
+        /** Somebody else has brought its partition to this offset; what follows is found to be done, or is still to do. */
+        default void overtaken(long next) {}
     }
 
     public String consumer() {
@@ -93,6 +106,37 @@ public final class Reception {
             application.table().beginReceiving(tx, consumer);
             return true;
         });
+    }
+
+    /** How far this consumer is in its partitions, by {@code topic/partition}; those in which it has not begun are missing. */
+    public Map<String, Progress> progress() {
+        return account.progress();
+    }
+
+    /** Goes on from there, wherever it was: it begins, or the broker no longer has what lies there. */
+    public void beginAt(List<Progress> all) {
+        account.put(all);
+    }
+
+    /** Notes that there is nothing to apply before an offset. Returns how far the partition is: further, if somebody else has gone on. */
+    public long pass(Mark mark) {
+        try {
+            return application.database().transact(tx -> {
+                account.advance(tx, mark);
+                return mark.next();
+            });
+        } catch (OvertakenException e) {
+            return e.next();
+        }
+    }
+
+    /**
+     * Requires that the database still knows of what took effect. To be called again and again, also while nothing comes.
+     *
+     * @param expected how far each partition was, taken before
+     */
+    public void requireNotBack(Map<String, Long> expected) {
+        account.require(expected);
     }
 
     /**
@@ -134,6 +178,7 @@ public final class Reception {
      * Handles messages of one key after the other, in the order given. Returns when all are handled or the caller wants no more.
      *
      * @throws NotServedException if the subscription is served by somebody else; what was not handled must come again
+     * @throws WentBackException if the database has lost what took effect; it must be brought again from where the database is
      */
     public void receive(List<Arrival> arrivals, Caller caller) throws InterruptedException {
         List<Application.Item> items = arrivals.stream().map(application::read).toList();
@@ -146,6 +191,9 @@ public final class Reception {
             Application.Result result = application.apply(batch, course.trial().attempts() + 1, caller);
             if (result == Application.Result.ABANDONED) {
                 return;
+            }
+            if (result == Application.Result.OVERTAKEN) {
+                continue;
             }
             if (result.isApplied()) {
                 next += batch.size();
@@ -221,6 +269,10 @@ public final class Reception {
             if (result.isApplied()) {
                 outage.isOver();
                 return true;
+            }
+            if (result == Application.Result.OVERTAKEN) {
+                // Whoever was faster has applied it or given it up: the next try finds out.
+                return false;
             }
             if (result != Application.Result.ABANDONED) {
                 outage.goesOn(result.thrown());

@@ -3,18 +3,22 @@
  *
  * <p>Protocol. A source (Kafka's is in a module of its own) hands over what it polled, in the order of each key. {@link
  * io.postroom.source.Reception} applies it in transactions: lock the subscription of the consumer's name against being moved, leave out
- * what is a dead letter already, accept the rest in the inbox, let the projection apply what came for the first time, commit. Only then
- * may the source tell its broker. A batch that fails is halved, down to the message at fault; that one is tried again by the policy while
+ * what is a dead letter already, accept the rest in the inbox, let the projection apply what came for the first time, note how far the
+ * partition is, commit. Only then may the source tell its broker. A batch that fails is halved, down to the message at fault; that one is tried again by the policy while
  * the rest of its partition waits behind it, then buried, and the partition goes on. What PostgreSQL ended because of others, or could
  * not do at all, is nobody's fault and costs no attempt.
  *
- * <p>An inbox row means that a message took effect; a dead letter means that an operator has it. A message has one or the other, but where
- * a zombie applies what its heir gives up in the same moment: both are there then, and a redrive finds that it took effect. An
+ * <p>How far a partition is, is a compare-and-set in {@code source_offset} on what this process last wrote there. More than that: another
+ * process has gone on with it, the transaction is undone and looked at anew. Less: the database has gone back, {@link
+ * io.postroom.source.WentBackException}, and the source begins anew from there, whatever its broker was told.
+ *
+ * <p>An inbox row means that a message took effect; a dead letter means that an operator has it. A message has one or the other. An
  * operator who redrives puts the dead letter into {@code redriven_letter}; any process of the consumer applies it, in one transaction
  * with the inbox and the end of that row.
  *
  * <p>Who writes what: {@code dead_letter} with source {@code kafka} the source; {@code redriven_letter} the operator inserts, the source
- * postpones and deletes; {@code subscription.served_by} and {@code subscription_move} the operator who moves.
+ * postpones and deletes; {@code source_offset} the source, and a switch, which puts it at the cut or drops it;
+ * {@code subscription.served_by} and {@code subscription_move} the operator who moves.
  *
  * <p>What a crash leaves behind: before the commit, nothing, so the messages come again. After it and before the broker was told, the
  * same messages come again and are duplicates, or known as dead letters. A process that was taken for dead, a zombie, may still commit
@@ -39,7 +43,7 @@
  *   <li>after the switch was announced: sources that begin no transaction for some seconds, then go on;
  *   <li>after relays were asked for their lanes: a request that ends by itself within seconds;
  *   <li>in the middle of the switch: nothing of it. After its commit all of it: who serves, lanes with new fences, deliveries, open dead
- *       letters, the audit. Relays find out at their next beat, sources within a second; asking again finds that it is done.
+ *       letters, offsets, the audit. Relays find out at their next beat, sources within a second; asking again finds that it is done.
  * </ol>
  */
 @NullMarked

@@ -62,4 +62,25 @@ create table /*schema*/subscription_move (
 );
 create unique index subscription_move_open on /*schema*/subscription_move (subscription) where ended_at is null;
 
+-- How far a consumer is in each partition of its topics, changed in the transactions of the effects: it goes back with them when the database
+-- does, and what the broker was told does not.
+create table /*schema*/source_offset (
+    consumer     text        not null,
+    -- As topic/partition.
+    partition    text        not null,
+    -- Which topic of that name; null: nobody has looked yet.
+    topic_id     uuid,
+    -- What lies before was never this consumer's to apply.
+    began_offset bigint      not null,
+    -- Everything before this offset, and from where it began, has taken effect or is a dead letter.
+    next_offset  bigint      not null,
+    -- The broker's count of leaders when it wrote the record before: it tells whether what followed was lost and written anew.
+    leader_epoch bigint,
+    updated_at   timestamptz not null default clock_timestamp(),
+    primary key (consumer, partition),
+    constraint source_offset_consumer check (consumer ~ '^[a-z][a-z0-9_.-]{0,99}$'),
+    constraint source_offset_partition check (length(partition) <= 300),
+    constraint source_offset_order check (began_offset >= 0 and next_offset >= began_offset)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
 insert into /*schema*/migration (version, name) values (12, 'source');
