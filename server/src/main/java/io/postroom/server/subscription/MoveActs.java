@@ -21,7 +21,8 @@ import java.util.Set;
 /** What operators do to move a subscription, and what they are told about it. */
 final class MoveActs {
     /** It has begun, and goes on when it is asked for again. */
-    private static final Set<String> WAITING = Set.of("subscription.move-waits", "subscription.lanes-busy");
+    private static final Set<String> WAITING =
+            Set.of("subscription.move-waits", "subscription.lanes-busy", "kafka.no-answer");
 
     private final Terminal terminal;
     private final Postroom postroom;

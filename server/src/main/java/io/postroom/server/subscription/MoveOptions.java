@@ -25,19 +25,19 @@ public final class MoveOptions {
     @Option(
             names = "--topic",
             paramLabel = "TOPIC",
-            description = "A topic that the feed writes to; all of them, each with its own --topic.")
+            description = "A topic that the feed writes to; all of them, each with its own --topic. Back: as it came.")
     private List<String> topics = List.of();
 
     @Option(
             names = "--feed",
             paramLabel = "NAME",
-            description = "The subscription that carries messages to these topics.")
+            description = "The subscription that carries messages to these topics. Back: as it came.")
     private @Nullable String feed;
 
     @Option(
             names = "--group",
             paramLabel = "NAME",
-            description = "The source's group; the subscription's name unless given.")
+            description = "The source's group; the subscription's name unless given. Back: as it came.")
     private @Nullable String group;
 
     @Option(
@@ -45,6 +45,11 @@ public final class MoveOptions {
             paramLabel = "NAME=VALUE",
             description = "A property of Kafka's admin client, such as security.protocol=SSL.")
     private Map<String, String> properties = Map.of();
+
+    @Option(
+            names = "--accept-loss",
+            description = "Move back even though Kafka has deleted what the source had not applied.")
+    private boolean acceptLoss;
 
     @Option(names = "--cancel", description = "End a move that has begun and was not switched.")
     private boolean cancel;
@@ -66,7 +71,11 @@ public final class MoveOptions {
                 .bootstrapServers(bootstrapServers == null ? "" : bootstrapServers)
                 .topics(topics)
                 .feed(feed == null ? "" : feed)
-                .group(group);
+                .group(group)
+                .acceptLoss(acceptLoss);
+        if (target() == ServedBy.POSTGRES) {
+            move.asItCame();
+        }
         properties.forEach(move::property);
         try {
             return move.build();

@@ -128,7 +128,19 @@ class MoveCommandTest {
                     .containsPattern("billing +kafka");
             publish(postroom, applied, "b");
 
-            CommandRun back = move("billing", "postgres", "--reason", "less", "--actor", "ann", "--yes");
+            CommandRun other = move("billing", "postgres", "--group", "audit", "--reason", "less", "--yes");
+            assertThat(other.err()).contains("it was moved to Kafka with feed feed, topics [events] and group billing");
+            CommandRun back = run(
+                    "billing",
+                    "--to",
+                    "postgres",
+                    "--bootstrap-servers",
+                    broker.bootstrapServers(),
+                    "--reason",
+                    "less",
+                    "--actor",
+                    "ann",
+                    "--yes");
             assertThat(back.exitCode()).as(back.err()).isZero();
             publish(postroom, applied, "c");
         }

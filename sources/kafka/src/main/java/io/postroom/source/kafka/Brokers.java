@@ -5,7 +5,9 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -26,6 +28,7 @@ final class Brokers implements AutoCloseable {
     /** The code of an error: Kafka did not answer in time. */
     static final String NO_ANSWER = "kafka.no-answer";
 
+    private static final String SIGNATURE = "postroom consumer ";
     private static final Duration ANSWER = Duration.ofSeconds(30);
 
     private final Admin admin;
@@ -72,13 +75,20 @@ final class Brokers implements AutoCloseable {
                 .toList();
     }
 
-    /** Refuses topics that are not there, or are no place for messages. */
-    void requireTopics() {
-        answer("describe topics " + topics, admin.describeTopics(topics).allTopicNames());
+    /** Refuses topics that are not there, or are no place for messages. Returns which ones they are: names can be used again. */
+    Map<String, UUID> requireTopics() {
+        Map<String, UUID> ids = new HashMap<>();
+        answer("describe topics " + topics, admin.describeTopics(topics).allTopicNames())
+                .forEach((topic, description) -> ids.put(
+                        topic,
+                        new UUID(
+                                description.topicId().getMostSignificantBits(),
+                                description.topicId().getLeastSignificantBits())));
         List<String> obstacles = obstacles();
         if (!obstacles.isEmpty()) {
             throw new PostroomException("kafka.topic-unfit", String.join("; ", obstacles));
         }
+        return ids;
     }
 
     /** Where the topics end: behind everything that Kafka has acknowledged so far. */
@@ -99,28 +109,37 @@ final class Brokers implements AutoCloseable {
                 .forEach(partition -> wanted.put(new TopicPartition(topic, partition.partition()), spec)));
         Map<String, Long> offsets = new TreeMap<>();
         answer("read the offsets of topics " + topics, admin.listOffsets(wanted).all())
-                .forEach((partition, found) -> offsets.put(name(partition), found.offset()));
+                .forEach((partition, found) -> offsets.put(Partitions.name(partition), found.offset()));
         return offsets;
     }
 
-    /** What a group has told to have handled; partitions of which it has told nothing are missing. */
-    Map<String, Long> committed(String group) {
-        Map<String, Long> offsets = new TreeMap<>();
-        answer(
+    /** What is told to Kafka with each offset: whose it is. */
+    static String signature(String consumer) {
+        return SIGNATURE + consumer;
+    }
+
+    /** Whether an offset is that of another consumer. */
+    static boolean isOther(OffsetAndMetadata offset, String consumer) {
+        return offset.metadata().startsWith(SIGNATURE) && !offset.metadata().equals(signature(consumer));
+    }
+
+    /** The other consumer whose group it is, in words. */
+    Optional<String> owner(String group, String consumer) {
+        return answer(
                         "read the offsets of group " + group,
                         admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata())
-                .forEach((partition, offset) -> {
-                    if (offset != null) {
-                        offsets.put(name(partition), offset.offset());
-                    }
-                });
-        return offsets;
+                .values()
+                .stream()
+                .filter(offset -> offset != null && isOther(offset, consumer))
+                .map(OffsetAndMetadata::metadata)
+                .findFirst();
     }
 
     /** Lets a group that has no members begin at offsets. */
-    void begin(String group, Map<String, Long> offsets) {
+    void begin(String group, String consumer, Map<String, Long> offsets) {
         Map<TopicPartition, OffsetAndMetadata> all = new HashMap<>();
-        offsets.forEach((partition, offset) -> all.put(partition(partition), new OffsetAndMetadata(offset)));
+        offsets.forEach((partition, offset) ->
+                all.put(Partitions.of(partition), new OffsetAndMetadata(offset, signature(consumer))));
         answer(
                 "set the offsets of group " + group,
                 admin.alterConsumerGroupOffsets(group, all).all());
@@ -145,15 +164,6 @@ final class Brokers implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new PostroomException("kafka.interrupted", "could not " + attempt + ": interrupted", e);
         }
-    }
-
-    private static String name(TopicPartition partition) {
-        return partition.topic() + "/" + partition.partition();
-    }
-
-    private static TopicPartition partition(String name) {
-        int slash = name.lastIndexOf('/');
-        return new TopicPartition(name.substring(0, slash), Integer.parseInt(name.substring(slash + 1)));
     }
 
     @Override

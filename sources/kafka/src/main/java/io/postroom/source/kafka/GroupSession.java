@@ -1,12 +1,20 @@
 package io.postroom.source.kafka;
 
+import io.postroom.PostroomException;
+import io.postroom.source.Mark;
 import io.postroom.source.NotServedException;
+import io.postroom.source.Progress;
 import io.postroom.source.Reception;
+import io.postroom.source.WentBackException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.CloseOptions;
@@ -42,7 +50,13 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     private final List<String> topics;
     private final Reception reception;
     private final Duration grace;
-    private final Map<TopicPartition, PartitionWork> works = new HashMap<>();
+    private final Beginning beginning;
+    /** Changed by one thread, and looked at by another. */
+    private final Map<TopicPartition, PartitionWork> works = new ConcurrentHashMap<>();
+
+    /** Given to us, and not begun yet: they are paused. */
+    private final Set<TopicPartition> fresh = new HashSet<>();
+
     private final AtomicReference<@Nullable Throwable> over = new AtomicReference<>();
     private final AtomicBoolean polling = new AtomicBoolean();
     private volatile boolean stopped;
@@ -50,9 +64,11 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     /** Whether Kafka could not be told the last time. */
     private boolean silent;
 
-    GroupSession(Map<String, Object> settings, List<String> topics, Reception reception, Duration grace) {
+    /** @param topics with their ids */
+    GroupSession(Map<String, Object> settings, Map<String, UUID> topics, Reception reception, Duration grace) {
         this.consumer = new KafkaConsumer<>(settings);
-        this.topics = topics;
+        this.beginning = new Beginning(consumer, reception, topics);
+        this.topics = List.copyOf(topics.keySet());
         this.reception = reception;
         this.grace = grace;
     }
@@ -66,17 +82,23 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
                 give(partition, records);
             }
             records.nextOffsets().forEach((partition, next) -> {
-                if (!records.partitions().contains(partition)) {
+                PartitionWork work = works.get(partition);
+                if (work != null && !records.partitions().contains(partition)) {
                     // The end of a transaction, or one that was undone: there is nothing to handle, and it is to be
                     // told.
-                    work(partition).reached(next.offset());
+                    work.reached(next.offset());
                 }
             });
+            begin();
             settle();
             reception.watch();
             Throwable end = over.get();
             if (end instanceof NotServedException) {
                 LOG.info("{}", end.getMessage());
+                return;
+            }
+            if (end instanceof WentBackException) {
+                LOG.error("{}", end.getMessage());
                 return;
             }
             if (end != null) {
@@ -100,15 +122,49 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     }
 
     private ConsumerRecords<byte[], byte[]> pollOrBegin() {
-        Beginning beginning = new Beginning(consumer, reception);
         try {
             return pollOnce();
         } catch (NoOffsetForPartitionException e) {
-            beginning.seek(e.partitions());
+            fresh.addAll(e.partitions());
         } catch (OffsetOutOfRangeException e) {
-            beginning.seekOutOfRange(e.offsetOutOfRangePartitions());
+            // What has not begun is put where it belongs in a moment.
+            if (works.keySet().containsAll(e.offsetOutOfRangePartitions().keySet())) {
+                open(beginning.goOn(e));
+            }
         }
         return ConsumerRecords.empty();
+    }
+
+    /** Not while Kafka tells us of them: what is asked of it then may be interrupted by those who wake the poll. */
+    private void begin() {
+        if (fresh.isEmpty()) {
+            return;
+        }
+        try {
+            open(beginning.begin(Set.copyOf(fresh)));
+            fresh.clear();
+        } catch (WakeupException e) {
+            // Once more, unless it is over.
+            LOG.debug("source {} was woken while it began", reception.consumer());
+        }
+    }
+
+    private void open(Map<TopicPartition, Progress> begun) {
+        leave(begun.keySet(), Duration.ZERO);
+        begun.forEach((partition, progress) ->
+                works.put(partition, new PartitionWork(partition, progress, reception, this::wake, over)));
+    }
+
+    /** Requires that the database still knows of what took effect here. For any thread. */
+    void requireNotBack() {
+        Map<String, Long> expected = new HashMap<>();
+        works.forEach((partition, work) -> expected.put(Partitions.name(partition), work.kept()));
+        try {
+            reception.requireNotBack(expected);
+        } catch (WentBackException e) {
+            over.compareAndSet(null, e);
+            wake();
+        }
     }
 
     private ConsumerRecords<byte[], byte[]> pollOnce() {
@@ -120,15 +176,11 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
         }
     }
 
-    private PartitionWork work(TopicPartition partition) {
-        return works.computeIfAbsent(partition, key -> new PartitionWork(key, reception, this::wake, over));
-    }
-
     private void give(TopicPartition partition, ConsumerRecords<byte[], byte[]> records) {
         List<ConsumerRecord<byte[], byte[]>> batch = records.records(partition);
         OffsetAndMetadata next = records.nextOffsets().get(partition);
         long end = next == null ? batch.get(batch.size() - 1).offset() + 1 : next.offset();
-        work(partition).give(batch, end);
+        works.get(partition).give(batch, end);
         consumer.pause(List.of(partition));
     }
 
@@ -157,9 +209,9 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
         Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
         for (TopicPartition partition : partitions) {
             PartitionWork work = works.get(partition);
-            long offset = work == null ? -1 : work.toCommit();
+            long offset = work == null || !pass(work) ? -1 : work.toCommit();
             if (offset >= 0) {
-                offsets.put(partition, new OffsetAndMetadata(offset));
+                offsets.put(partition, new OffsetAndMetadata(offset, work.epoch(), beginning.signature()));
             }
         }
         if (offsets.isEmpty()) {
@@ -195,9 +247,28 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
         }
     }
 
+    /** Lets the database know first of offsets that hold nothing for us. Returns whether Kafka may be told. */
+    private boolean pass(PartitionWork work) {
+        Mark mark = work.passed();
+        if (mark == null) {
+            return true;
+        }
+        try {
+            work.kept(reception.pass(mark));
+            return true;
+        } catch (WentBackException e) {
+            over.compareAndSet(null, e);
+        } catch (PostroomException e) {
+            LOG.debug("source {} could not note {}: {}", reception.consumer(), mark, e.getMessage());
+        }
+        return false;
+    }
+
     @Override
     public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
         LOG.info("source {} has {}", reception.consumer(), partitions);
+        consumer.pause(partitions);
+        fresh.addAll(partitions);
     }
 
     /** What is open is finished, or given up after a while; then Kafka is told, and others may have the partitions. */
@@ -205,7 +276,7 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
         leave(partitions, grace);
         commit(partitions);
-        works.keySet().removeAll(partitions);
+        drop(partitions);
     }
 
     /** Others have them already. What is open here may still be committed, and meets theirs at the inbox. */
@@ -213,7 +284,12 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     public void onPartitionsLost(Collection<TopicPartition> partitions) {
         LOG.warn("source {} has lost {}: it did not reach its group in time", reception.consumer(), partitions);
         leave(partitions, Duration.ZERO);
+        drop(partitions);
+    }
+
+    private void drop(Collection<TopicPartition> partitions) {
         works.keySet().removeAll(partitions);
+        fresh.removeAll(partitions);
     }
 
     private void leave(Collection<TopicPartition> partitions, Duration patience) {

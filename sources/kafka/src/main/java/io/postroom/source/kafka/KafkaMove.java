@@ -48,6 +48,7 @@ public final class KafkaMove {
     private final List<String> topics;
     private final @Nullable String group;
     private final String feed;
+    private final boolean acceptLoss;
     private final Duration hold;
     private final Map<String, Object> settings;
 
@@ -57,6 +58,7 @@ public final class KafkaMove {
         this.topics = builder.topics.stream().sorted().toList();
         this.group = builder.group;
         this.feed = builder.feed;
+        this.acceptLoss = builder.acceptLoss;
         this.hold = builder.hold;
         this.settings = settings;
     }
@@ -67,20 +69,21 @@ public final class KafkaMove {
 
     /** What {@link #run} would do now; changes nothing. */
     public MovePlan plan(String subscription, ServedBy target) {
-        try (Brokers brokers = new Brokers(settings, topics)) {
-            return plan(subscription, target, brokers);
+        Way way = way(subscription, target);
+        try (Brokers brokers = new Brokers(settings, way.topics())) {
+            return plan(subscription, target, way, brokers);
         }
     }
 
-    private MovePlan plan(String subscription, ServedBy target, Brokers brokers) {
-        Outlook outlook = moves.outlook(subscription, feed);
+    private MovePlan plan(String subscription, ServedBy target, Way way, Brokers brokers) {
+        Outlook outlook = moves.outlook(subscription, way.feed());
         List<String> obstacles = new ArrayList<>(outlook.obstacles());
-        obstacles.addAll(obstacles(target, brokers));
+        obstacles.addAll(obstacles(subscription, target, way, brokers));
         return new MovePlan(
                 subscription,
                 target,
-                feed,
-                group(subscription),
+                way.feed(),
+                way.group(),
                 outlook,
                 obstacles,
                 moves.underWay(subscription).orElse(null),
@@ -97,10 +100,11 @@ public final class KafkaMove {
      */
     public boolean run(String subscription, ServedBy target, Act act, Duration patience, Consumer<String> progress) {
         long deadline = System.nanoTime() + patience.toNanos();
-        try (Brokers brokers = new Brokers(settings, topics)) {
-            Move move = moves.outlook(subscription, feed).servedBy() == target
+        Way way = way(subscription, target);
+        try (Brokers brokers = new Brokers(settings, way.topics())) {
+            Move move = moves.outlook(subscription, way.feed()).servedBy() == target
                     ? null
-                    : begin(subscription, target, act, brokers).orElse(null);
+                    : begin(subscription, target, way, act, brokers).orElse(null);
             if (move == null) {
                 return false;
             }
@@ -112,7 +116,7 @@ public final class KafkaMove {
                     await(readiness::group, move, deadline, progress);
                 }
                 await(readiness::hindrance, move, deadline, progress);
-                readiness.lost().ifPresent(progress);
+                readiness.lost().ifPresent(lost -> tell(move, lost, progress));
                 if (moves.switchOver(move, act, rest(deadline), hold)) {
                     return true;
                 }
@@ -123,23 +127,41 @@ public final class KafkaMove {
         }
     }
 
+    private void tell(Move move, String lost, Consumer<String> progress) {
+        if (!acceptLoss) {
+            throw new PostroomException(
+                    "subscription.records-lost",
+                    "could not move subscription " + move.subscription() + " to "
+                            + move.target().word() + " yet: " + lost
+                            + "; to go on nevertheless, say so with accept-loss");
+        }
+        progress.accept(lost);
+    }
+
     private static Duration rest(long deadline) {
         Duration rest = Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
         return rest.compareTo(SWITCH_MIN) < 0 ? SWITCH_MIN : rest;
     }
 
-    private static List<String> obstacles(ServedBy target, Brokers brokers) {
-        return target == ServedBy.KAFKA ? brokers.obstacles() : List.of();
+    private static List<String> obstacles(String subscription, ServedBy target, Way way, Brokers brokers) {
+        if (target == ServedBy.POSTGRES) {
+            return List.of();
+        }
+        List<String> found = new ArrayList<>(brokers.obstacles());
+        brokers.owner(way.group(), subscription)
+                .ifPresent(owner -> found.add("group " + way.group() + " is that of " + owner
+                        + ", and each would get a part of the messages only; give it a group of its own"));
+        return found;
     }
 
-    private Optional<Move> begin(String subscription, ServedBy target, Act act, Brokers brokers) {
-        List<String> obstacles = obstacles(target, brokers);
+    private Optional<Move> begin(String subscription, ServedBy target, Way way, Act act, Brokers brokers) {
+        List<String> obstacles = obstacles(subscription, target, way, brokers);
         if (!obstacles.isEmpty()) {
             throw new PostroomException(
                     "subscription.cannot-move",
                     "could not move subscription " + subscription + ": " + String.join("; ", obstacles));
         }
-        Moves.Request request = new Moves.Request(subscription, target, feed, topics, group(subscription), act);
+        Moves.Request request = new Moves.Request(subscription, target, way.feed(), way.topics(), way.group(), act);
         if (target == ServedBy.KAFKA) {
             // This order: what is in the topics before the offsets was stamped before, up to the journal's end.
             Map<String, Long> ends = brokers.ends();
@@ -180,8 +202,23 @@ public final class KafkaMove {
                         + "; the move goes on where it is when it is asked for again, or ends with cancel");
     }
 
-    private String group(String subscription) {
-        return group == null ? subscription : group;
+    /** By which feed, topics and group messages come from Kafka. */
+    private record Way(String feed, List<String> topics, String group) {}
+
+    /** Back it goes the way it came, unless another one is named; that is refused then. */
+    private Way way(String subscription, ServedBy target) {
+        Optional<Move> last = target == ServedBy.POSTGRES ? moves.lastToKafka(subscription) : Optional.empty();
+        Way way = new Way(
+                feed.isBlank() ? last.map(Move::feed).orElse("") : feed,
+                topics.isEmpty() ? last.map(Move::topics).orElse(List.of()) : topics,
+                group != null ? group : last.map(Move::group).orElse(subscription));
+        if (way.feed().isEmpty() || way.topics().isEmpty()) {
+            throw new PostroomException(
+                    "subscription.unknown-way",
+                    "could not move subscription " + subscription + " to " + target.word()
+                            + ": it was not moved to Kafka before; name its feed and its topics");
+        }
+        return way;
     }
 
     /** Collects a move; {@link #build} reports every problem at once. */
@@ -192,6 +229,8 @@ public final class KafkaMove {
         private List<String> topics = List.of();
         private @Nullable String group;
         private String feed = "";
+        private boolean asItCame;
+        private boolean acceptLoss;
         private Duration hold = HOLD;
 
         private Builder(Postroom postroom) {
@@ -222,6 +261,18 @@ public final class KafkaMove {
             return this;
         }
 
+        /** For a move to PostgreSQL: feed, topics and group need not be given, they are those with which it was moved to Kafka. */
+        public Builder asItCame() {
+            this.asItCame = true;
+            return this;
+        }
+
+        /** Moves back even though Kafka has deleted what the source had not applied; it is refused else. */
+        public Builder acceptLoss(boolean acceptLoss) {
+            this.acceptLoss = acceptLoss;
+            return this;
+        }
+
         /** For tests: how long sources stand still at most when it is killed while it switches. */
         Builder hold(Duration hold) {
             this.hold = hold;
@@ -239,10 +290,10 @@ public final class KafkaMove {
             if (bootstrapServers.isBlank()) {
                 problems.add("bootstrapServers is empty; give host:port of some brokers");
             }
-            if (topics.isEmpty() || topics.stream().anyMatch(String::isBlank)) {
+            if (topics.isEmpty() && !asItCame || topics.stream().anyMatch(String::isBlank)) {
                 problems.add("there is no topic, or one without a name; name them with topics");
             }
-            if (feed.isBlank()) {
+            if (feed.isBlank() && !asItCame) {
                 problems.add("feed is empty; name the subscription that carries messages to the topics");
             }
             Map<String, Object> settings = new HashMap<>();

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -29,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * Lets a projection apply what comes from Kafka topics: each message once, in the order of its key, whatever dies.
  *
  * <p>{@link #start} runs it on threads of its own until {@link #close}, which finishes what is open and leaves the group. Any number of
- * processes may run one for the same consumer; Kafka shares the partitions among them. Offsets are committed after the transaction, so
- * a process that dies lets messages come again, and the inbox knows those that took effect. It works while the subscription of its name
+ * processes may run one for the same consumer; Kafka shares the partitions among them. How far it is
+ * is kept in the transactions of the effects, and goes back with them when the database does; the group is told afterwards. It works while the subscription of its name
  * is served by Kafka, or if there is none; else it waits, outside of the group.
  */
 public final class KafkaSource implements AutoCloseable {
@@ -117,10 +118,11 @@ public final class KafkaSource implements AutoCloseable {
     }
 
     private void serve() {
+        Map<String, UUID> ids;
         try (Brokers brokers = Brokers.of(settings, topics)) {
-            brokers.requireTopics();
+            ids = brokers.requireTopics();
         }
-        try (GroupSession begun = new GroupSession(settings, topics, reception, grace)) {
+        try (GroupSession begun = new GroupSession(settings, ids, reception, grace)) {
             session = begun;
             LOG.info("source {} receives from {}", reception.consumer(), topics);
             if (closing.getCount() > 0) {
@@ -140,6 +142,10 @@ public final class KafkaSource implements AutoCloseable {
                     if (isClosing(Duration.ZERO)) {
                         return;
                     }
+                }
+                GroupSession open = session;
+                if (open != null) {
+                    open.requireNotBack();
                 }
                 troubled = false;
             } catch (NotServedException e) {

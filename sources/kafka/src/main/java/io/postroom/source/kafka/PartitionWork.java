@@ -1,9 +1,12 @@
 package io.postroom.source.kafka;
 
 import io.postroom.source.Arrival;
+import io.postroom.source.Mark;
+import io.postroom.source.Progress;
 import io.postroom.source.Reception;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -32,19 +35,32 @@ final class PartitionWork implements Reception.Caller {
     private long end;
     private int done;
     private boolean busy;
-    /** Everything before this offset is handled; negative: nothing is known of it. */
-    private volatile long handled = -1;
+    /** Everything before this offset is handled. */
+    private volatile long handled;
+
+    /** How far the database knows it to be. */
+    private volatile long kept;
+
+    /** The count of leaders when the record before {@link #kept} was written. */
+    private volatile @Nullable Long epoch;
 
     private volatile long committed = -1;
     private final Thread thread;
 
-    /** @param over where it says what ended it, if it was not abandoned */
+    /**
+     * @param begun where it begins; the broker is told that, too
+     * @param over where it says what ended it, if it was not abandoned
+     */
     PartitionWork(
             TopicPartition partition,
+            Progress begun,
             Reception reception,
             Runnable changed,
             AtomicReference<@Nullable Throwable> over) {
         this.partition = partition;
+        this.handled = begun.next();
+        this.kept = begun.next();
+        this.epoch = begun.epoch();
         this.reception = reception;
         this.changed = changed;
         this.over = over;
@@ -80,6 +96,26 @@ final class PartitionWork implements Reception.Caller {
     /** The offset to tell the broker, if it is not told yet; else a negative one. */
     long toCommit() {
         return handled > committed ? handled : -1;
+    }
+
+    /** How far the database knows it to be: it never knows of less, unless it has lost commits. */
+    long kept() {
+        return kept;
+    }
+
+    /** The count of leaders when the record before was written, if it is known. */
+    Optional<Integer> epoch() {
+        Long known = epoch;
+        return known == null ? Optional.empty() : Optional.of(known.intValue());
+    }
+
+    /** What is to be noted before the broker is told: offsets that hold nothing for us. Null: nothing. */
+    synchronized @Nullable Mark passed() {
+        return !busy && handled > kept ? new Mark(Partitions.name(partition), kept, handled, epoch) : null;
+    }
+
+    synchronized void kept(long offset) {
+        kept = Math.max(kept, offset);
     }
 
     void committed(long offset) {
@@ -126,8 +162,6 @@ final class PartitionWork implements Reception.Caller {
 
     private synchronized void finish() {
         if (done == records.size()) {
-            // Beyond the last record there may be others that nobody is shown.
-            handled = Math.max(handled, end);
             busy = false;
             changed.run();
         }
@@ -146,8 +180,28 @@ final class PartitionWork implements Reception.Caller {
     }
 
     @Override
+    public synchronized Mark mark(int arrivals) {
+        int until = done + arrivals;
+        // Beyond the last record there may be others that nobody is shown.
+        long next = until == records.size() ? end : records.get(until - 1).offset() + 1;
+        return new Mark(Partitions.name(partition), kept, next, epoch(records.get(until - 1)));
+    }
+
+    private static @Nullable Long epoch(ConsumerRecord<byte[], byte[]> record) {
+        return record.leaderEpoch().map(Integer::longValue).orElse(null);
+    }
+
+    @Override
+    public synchronized void overtaken(long next) {
+        kept = next;
+    }
+
+    @Override
     public synchronized void handled(int arrivals) {
+        Mark mark = mark(arrivals);
         done += arrivals;
-        handled = records.get(done - 1).offset() + 1;
+        kept = Math.max(kept, mark.next());
+        epoch = mark.epoch();
+        handled = mark.next();
     }
 }

@@ -16,8 +16,16 @@ import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.UnknownMemberIdException;
 import org.jspecify.annotations.Nullable;
 
-/** What a move still waits for, here and in Kafka. For one thread. */
-record Readiness(Move move, Moves moves, Brokers brokers) {
+/**
+ * What a move still waits for, here and in Kafka. For one thread.
+ *
+ * @param added partitions that the cut does not know, and where they ended when they were first seen
+ */
+record Readiness(Move move, Moves moves, Brokers brokers, Map<String, Long> added) {
+
+    Readiness(Move move, Moves moves, Brokers brokers) {
+        this(move, moves, brokers, new TreeMap<>());
+    }
 
     /**
      * Lets the group begin at the cut; says what it waits for if it cannot. It has no members while PostgreSQL serves, for sources stay
@@ -30,7 +38,7 @@ record Readiness(Move move, Moves moves, Brokers brokers) {
             return null;
         }
         try {
-            brokers.begin(move.group(), move.offsets());
+            brokers.begin(move.group(), move.subscription(), move.offsets());
             return null;
         } catch (PostroomException e) {
             Throwable cause = e.getCause();
@@ -39,11 +47,16 @@ record Readiness(Move move, Moves moves, Brokers brokers) {
                     || cause instanceof RebalanceInProgressException) {
                 return "group " + move.group() + " to be left by its members";
             }
-            if (cause instanceof RetriableException || e.code().equals(Brokers.NO_ANSWER)) {
-                return "Kafka to answer (" + e.getMessage() + ")";
-            }
-            throw e;
+            return silence(e);
         }
+    }
+
+    /** What it waits for if Kafka is only away; else it throws what was thrown. */
+    private static String silence(PostroomException e) {
+        if (e.getCause() instanceof RetriableException || e.code().equals(Brokers.NO_ANSWER)) {
+            return "Kafka to answer (" + e.getMessage() + ")";
+        }
+        throw e;
     }
 
     /** What must still happen before it can be switched; null: nothing. */
@@ -63,9 +76,13 @@ record Readiness(Move move, Moves moves, Brokers brokers) {
         if (waiting.redriven() > 0) {
             found.add(waiting.redriven() + " redriven dead letters to be applied");
         }
-        long behind = move.target() == ServedBy.POSTGRES ? behind() : 0;
-        if (behind > 0) {
-            found.add("group " + move.group() + " to apply " + behind + " more records");
+        try {
+            long behind = move.target() == ServedBy.POSTGRES ? behind() : 0;
+            if (behind > 0) {
+                found.add("group " + move.group() + " to apply " + behind + " more records");
+            }
+        } catch (PostroomException e) {
+            found.add(silence(e));
         }
         return found.isEmpty() ? null : String.join(", ", found);
     }
@@ -78,17 +95,24 @@ record Readiness(Move move, Moves moves, Brokers brokers) {
     }
 
     private long behind() {
-        Map<String, Long> committed = brokers.committed(move.group());
-        if (move.offsets().entrySet().stream()
-                .allMatch(each -> committed.getOrDefault(each.getKey(), -1L) >= each.getValue())) {
+        // Not what the group was told: that stays when the database goes back.
+        Map<String, Long> applied = moves.applied(move.subscription());
+        // The broker that was asked for the cut may not have known of a partition yet that the feed wrote to already.
+        brokers.ends().forEach((partition, end) -> {
+            if (!move.offsets().containsKey(partition)) {
+                added.putIfAbsent(partition, end);
+            }
+        });
+        Map<String, Long> wanted = new TreeMap<>(move.offsets());
+        wanted.putAll(added);
+        if (wanted.entrySet().stream().allMatch(each -> applied.getOrDefault(each.getKey(), -1L) >= each.getValue())) {
             return 0;
         }
         // What Kafka has deleted nobody can apply; a partition that never had a record has nothing to apply.
         Map<String, Long> beginnings = brokers.beginnings();
-        return move.offsets().entrySet().stream()
+        return wanted.entrySet().stream()
                 .mapToLong(each -> each.getValue()
-                        - Math.max(
-                                committed.getOrDefault(each.getKey(), 0L), beginnings.getOrDefault(each.getKey(), 0L)))
+                        - Math.max(applied.getOrDefault(each.getKey(), 0L), beginnings.getOrDefault(each.getKey(), 0L)))
                 .filter(records -> records > 0)
                 .sum();
     }
@@ -100,8 +124,9 @@ record Readiness(Move move, Moves moves, Brokers brokers) {
         }
         Map<String, Long> beginnings = brokers.beginnings();
         Map<String, Long> lost = new TreeMap<>();
-        brokers.committed(move.group()).forEach((partition, offset) -> {
-            long records = beginnings.getOrDefault(partition, 0L) - offset;
+        Map<String, Long> applied = moves.applied(move.subscription());
+        move.offsets().keySet().forEach(partition -> {
+            long records = beginnings.getOrDefault(partition, 0L) - applied.getOrDefault(partition, 0L);
             if (records > 0) {
                 lost.put(partition, records);
             }

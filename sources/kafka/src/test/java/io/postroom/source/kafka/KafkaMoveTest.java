@@ -16,12 +16,14 @@ import io.postroom.source.ServedBy;
 import io.postroom.subscription.Act;
 import io.postroom.testkit.ChildJvm;
 import io.postroom.testkit.CrashPoint;
+import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -34,6 +36,7 @@ import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -487,10 +490,55 @@ class KafkaMoveTest {
         assertThatThrownBy(() -> elsewhere.run("books", ServedBy.KAFKA, new Act("ann", "x"), PATIENCE, line -> {}))
                 .hasMessageContaining("there is no subscription feeds");
         assertThat(elsewhere.plan("books", ServedBy.KAFKA).obstacles()).hasSize(1);
+        try (Brokers brokers = new Brokers(Map.of("bootstrap.servers", broker.bootstrapServers()), List.of(own))) {
+            brokers.begin(own + "-ledger", "ledger", Map.of(own + "/0", 0L));
+        }
+        assertThat(mover().group(own + "-ledger")
+                        .build()
+                        .plan("books", ServedBy.KAFKA)
+                        .obstacles())
+                .singleElement()
+                .asString()
+                .contains("is that of postroom consumer ledger");
+        assertThatThrownBy(() -> KafkaMove.builder(postroom)
+                        .bootstrapServers(broker.bootstrapServers())
+                        .asItCame()
+                        .build()
+                        .plan("books", ServedBy.POSTGRES))
+                .hasMessageContaining("it was not moved to Kafka before");
         assertThatThrownBy(() -> mover().topics(List.of("nothing")).build().plan("books", ServedBy.KAFKA))
                 .hasMessageContaining("topics [nothing]");
         assertThat(database.queryLong("select count(*) from postroom.subscription_move"))
                 .isZero();
+    }
+
+    @Test
+    void itGoesBackWithoutWhatKafkaHasDeletedOnlyIfSomebodySaysSo() throws Exception {
+        start();
+        assertThat(move(ServedBy.KAFKA)).isTrue();
+        source.close();
+        database.execute("update postroom.source_offset set began_offset = 0, next_offset = 0");
+        try (Connection tx = database.begin()) {
+            postroom.outbox().publishAll(tx, Messages.ofManyKeys("a", 20));
+            tx.commit();
+        }
+        Books.await("they are with Kafka", PATIENCE, () -> broker.read(own).size() >= 20);
+        try (Admin admin = broker.admin()) {
+            Map<TopicPartition, RecordsToDelete> all = new HashMap<>();
+            for (int i = 0; i < 3; i++) {
+                all.put(new TopicPartition(own, i), RecordsToDelete.beforeOffset(-1));
+            }
+            admin.deleteRecords(all).all().get();
+        }
+        assertThatThrownBy(() -> move(ServedBy.POSTGRES))
+                .hasMessageContaining("Kafka has deleted records")
+                .extracting("code")
+                .isEqualTo("subscription.records-lost");
+        assertThat(servedBy()).isEqualTo("kafka");
+        assertThat(mover().acceptLoss(true)
+                        .build()
+                        .run("books", ServedBy.POSTGRES, new Act("ann", "test"), PATIENCE, line -> {}))
+                .isTrue();
     }
 
     @Test

@@ -34,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -359,7 +360,17 @@ class KafkaSourceTest {
 
     /** Kafka has forgotten how far the group was, and the inbox what it accepted long ago; the topic still has it. */
     @Test
+    void aGroupWhoseOffsetsAreGoneGoesOnWhereTheDatabaseIs() throws Exception {
+        loseOffsets("select 1");
+    }
+
+    /** Nor does the database know: somebody has deleted it. */
+    @Test
     void aGroupWhoseOffsetsAreGoneDoesNotGoBackBehindWhatItsInboxRemembers() throws Exception {
+        loseOffsets("delete from postroom.source_offset");
+    }
+
+    private void loseOffsets(String more) throws Exception {
         String elsewhere = own + "-elsewhere";
         broker.createTopic(elsewhere, 1);
         try (Feed feed = new Feed(broker, elsewhere, seed)) {
@@ -371,7 +382,8 @@ class KafkaSourceTest {
             }
             database.execute(
                     "delete from postroom.inbox",
-                    "update postroom.inbox_consumer set receives_since = receives_since - interval '10 days'");
+                    "update postroom.inbox_consumer set receives_since = receives_since - interval '10 days'",
+                    more);
             try (Admin admin = broker.admin()) {
                 admin.deleteConsumerGroups(List.of(own)).all().get();
             }
@@ -381,6 +393,71 @@ class KafkaSourceTest {
         try (KafkaSource source = source("one").build(new Books())) {
             source.start();
             awaitBooked(40);
+        }
+        assertExact();
+    }
+
+    /** A standby that lacks the last commits has taken over, beneath a source that has nothing to do. */
+    @Test
+    void whatADatabaseThatWentBackHasLostTakesEffectAgain() throws Exception {
+        List<String> tables = List.of("booking", "account", "postroom.inbox", "postroom.source_offset");
+        try (Feed feed = feed();
+                KafkaSource source = source("one").build(new Books())) {
+            source.start();
+            note(feed.sendLast(20));
+            awaitBooked(20);
+            try (Connection tx = database.begin();
+                    Statement statement = tx.createStatement()) {
+                for (String table : tables) {
+                    statement.execute("create table " + table.replace("postroom.", "was_") + "_then as table " + table);
+                }
+                tx.commit();
+            }
+            note(feed.sendLast(20));
+            awaitBooked(40);
+            try (Connection tx = database.begin();
+                    Statement statement = tx.createStatement()) {
+                for (String table : tables) {
+                    statement.execute("delete from " + table);
+                    statement.execute(
+                            "insert into " + table + " select * from " + table.replace("postroom.", "was_") + "_then");
+                }
+                tx.commit();
+            }
+            assertThat(booked()).isEqualTo(20);
+            awaitBooked(40);
+        }
+        assertExact();
+    }
+
+    /** A broker has lost the end of its log; and it has deleted what nobody had read. */
+    @Test
+    void aSourceGoesOnThoughKafkaDoesNotHaveItsOffsets() throws Exception {
+        try (Feed feed = feed()) {
+            try (KafkaSource source = source("one").build(new Books())) {
+                source.start();
+                note(feed.sendLast(20));
+                awaitBooked(20);
+            }
+            database.execute("update postroom.source_offset set next_offset = next_offset + 1000");
+            try (KafkaSource source = source("one").build(new Books())) {
+                source.start();
+                note(feed.sendLast(20));
+                awaitBooked(40);
+            }
+            feed.sendLast(20);
+            try (Admin admin = broker.admin()) {
+                Map<TopicPartition, RecordsToDelete> all = new HashMap<>();
+                for (int i = 0; i < 4; i++) {
+                    all.put(new TopicPartition(own, i), RecordsToDelete.beforeOffset(-1));
+                }
+                admin.deleteRecords(all).all().get();
+            }
+            try (KafkaSource source = source("one").build(new Books())) {
+                source.start();
+                note(feed.sendLast(20));
+                awaitBooked(60);
+            }
         }
         assertExact();
     }
