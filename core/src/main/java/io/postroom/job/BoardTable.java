@@ -63,6 +63,7 @@ final class BoardTable {
 
     List<JobQueue> queues(Connection tx) {
         return queues.on(tx)
+                .set("count_max", JobBoard.COUNT_MAX)
                 .list(row -> new JobQueue(
                         row.getString("name"),
                         row.getLong("ready"),

@@ -26,6 +26,9 @@ public final class JobBoard {
     public static final int ATTEMPTS_MAX = 1_000;
     public static final int PAGE_MAX = 1_000;
 
+    /** Jobs of a queue are counted no further. */
+    public static final int COUNT_MAX = 10_000;
+
     private static final JoinedTransaction TRANSACTION = new JoinedTransaction("job", "cancel");
 
     private final Database database;
@@ -60,7 +63,7 @@ public final class JobBoard {
         return database.run(tx -> table.list(tx, filter, before == null ? Long.MAX_VALUE : before, limit));
     }
 
-    /** Queues that have jobs, have workers or are paused. Reads every job that has not ended. */
+    /** Queues that have jobs, have workers or are paused. Their jobs are counted up to {@link #COUNT_MAX}. */
     public List<JobQueue> queues() {
         return database.run(table::queues);
     }

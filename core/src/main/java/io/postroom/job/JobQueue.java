@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue as it stands.
+ * A queue as it stands. Jobs are counted up to {@link JobBoard#COUNT_MAX}; those that wait, in all queues together.
  *
  * @param ready how many jobs can be claimed
  * @param waiting how many wait for their time, their turn or other jobs

@@ -1,21 +1,54 @@
 -- Queues that have jobs, have workers or are paused, and how many jobs of each can be claimed, wait and run.
--- Reads every job that has not ended: for people, now and then.
-select q.name, coalesce(max(j.ready), 0) as ready, coalesce(max(j.waiting), 0) as waiting, coalesce(max(j.running), 0) as running,
+--   :count_max int, what can be claimed of a queue, and what waits for one kind of thing in all queues, is counted no further
+-- Index: job_claim, from name to name; job_due, job_limited, job_need and the primary key for what waits; job_running.
+with recursive name as (
+    (select queue from /*schema*/job where state = 'ready' and waits is null order by queue limit 1)
+    union all
+    select (
+        select j.queue from /*schema*/job as j where j.state = 'ready' and j.waits is null and j.queue > name.queue order by j.queue limit 1
+    )
+    from name
+    where name.queue is not null
+),
+counted as (
+    select queue,
+           (
+               select count(*)
+               from (
+                   select from /*schema*/job as j where j.queue = name.queue and j.state = 'ready' and j.waits is null limit :count_max
+               ) as claimable
+           ) as ready,
+           0 as waiting, 0 as running
+    from name
+    where queue is not null
+    union all
+    select queue, 0, count(*), 0
+    from (
+        (select queue from /*schema*/job where waits = 'time' limit :count_max)
+        union all
+        (select queue from /*schema*/job where waits = 'turn' and limit_name is not null limit :count_max)
+        union all
+        (
+            select j.queue
+            from (select distinct job_id from (select job_id from /*schema*/job_need limit :count_max) as needed) as need
+            join /*schema*/job as j on j.id = need.job_id and j.waits = 'jobs'
+        )
+    ) as waiting
+    group by queue
+    union all
+    select queue, 0, 0, count(*) from /*schema*/job where state = 'running' group by queue
+),
+queue as (
+    select queue as name, ready, waiting, running from counted
+    union all
+    select unnest(queues), 0, 0, 0 from /*schema*/worker
+    union all
+    select name, 0, 0, 0 from /*schema*/job_queue
+)
+select q.name, sum(q.ready)::bigint as ready, sum(q.waiting)::bigint as waiting, sum(q.running)::bigint as running,
        (select count(*) from /*schema*/worker as w where q.name = any (w.queues) and w.leased_until > clock_timestamp()) as workers,
        max(p.paused_at) as paused_at, max(p.paused_by) as paused_by, max(p.pause_reason) as pause_reason
-from (
-    select queue as name from /*schema*/job
-    union
-    select unnest(queues) from /*schema*/worker
-    union
-    select name from /*schema*/job_queue
-) as q
-left join (
-    select queue, count(*) filter (where state = 'ready' and waits is null) as ready, count(*) filter (where waits is not null) as waiting,
-           count(*) filter (where state = 'running') as running
-    from /*schema*/job
-    group by queue
-) as j on j.queue = q.name
+from queue as q
 left join /*schema*/job_queue as p on p.name = q.name
 group by q.name
 order by q.name

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A key that waits because one of its messages was buried. {@code parked} counts what waits behind it, up to a limit. */
+/** A key that waits because one of its messages was buried. {@code parked} counts what waits behind it, up to {@link Subscriptions#PARKED_MAX}. */
 public record HeldKey(
         long position,
         long deadLetter,

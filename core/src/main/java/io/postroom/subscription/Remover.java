@@ -79,7 +79,7 @@ final class Remover {
                 name,
                 state.lanes(),
                 state.lagMessages(),
-                acts.table().countDeliveries(tx, name),
+                acts.table().countDeliveries(tx, name, Integer.MAX_VALUE),
                 acts.table().countDeadLetters(tx, name));
     }
 

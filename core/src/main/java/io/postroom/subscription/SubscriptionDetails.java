@@ -7,8 +7,7 @@ import java.util.Map;
  * Everything about one subscription.
  *
  * @param relays the live relays that serve it, by name
- * @param deliveries how many of its messages did not go through at once, by state
- * @param deadLetters how many dead letters of it are open
+ * @param deliveries how many of its messages did not go through at once, by state, among {@link Subscriptions#COUNT_MAX} of them
  * @param copies the names of its copies
  */
 public record SubscriptionDetails(
@@ -16,7 +15,6 @@ public record SubscriptionDetails(
         List<LaneState> lanes,
         List<String> relays,
         Map<String, Long> deliveries,
-        long deadLetters,
         List<CircuitState> circuits,
         List<String> copies) {
     public SubscriptionDetails {
@@ -26,8 +24,13 @@ public record SubscriptionDetails(
         copies = List.copyOf(copies);
     }
 
-    /** How many keys wait for an operator, because one of their messages was buried. */
+    /** How many dead letters of it are open, counted up to {@link Subscriptions#COUNT_MAX}. */
+    public long deadLetters() {
+        return state.deadLetters();
+    }
+
+    /** How many keys wait for an operator, because one of their messages was buried; counted likewise. */
     public long heldKeys() {
-        return deliveries.getOrDefault("held", 0L);
+        return state.heldKeys();
     }
 }

@@ -108,9 +108,9 @@ final class SubscriptionTable {
         return listLanes.on(tx).set("name", name).list(SubscriptionTable::lane);
     }
 
-    Map<String, Long> countDeliveries(Connection tx, String name) {
+    Map<String, Long> countDeliveries(Connection tx, String name, int countMax) {
         Map<String, Long> counts = new LinkedHashMap<>();
-        countDeliveries.on(tx).set("name", name).list(row -> counts.put(row.getString(1), row.getLong(2)));
+        countDeliveries.on(tx).set("name", name).set("count_max", countMax).list(row -> counts.put(row.getString(1), row.getLong(2)));
         return counts;
     }
 

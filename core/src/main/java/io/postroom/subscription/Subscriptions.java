@@ -31,6 +31,9 @@ public final class Subscriptions {
     /** What is parked behind a held key is counted up to this, and so is what a list tells of each subscription. */
     public static final int COUNT_MAX = 10_000;
 
+    /** What is parked behind a held key is counted no further. */
+    public static final int PARKED_MAX = 100;
+
     private final Acts acts;
     private final SubscriptionTable table;
     private final LaneChanges changes;
@@ -84,8 +87,7 @@ public final class Subscriptions {
                     table.relays(tx, name).stream()
                             .map(SubscriptionTable.LiveRelay::name)
                             .toList(),
-                    table.countDeliveries(tx, name),
-                    table.countDeadLetters(tx, name),
+                    table.countDeliveries(tx, name, COUNT_MAX),
                     table.circuits(tx, name),
                     table.copies(tx, name));
         });
@@ -103,7 +105,7 @@ public final class Subscriptions {
                     "page-invalid", attempt, "the page is " + limit + " keys, the range is 1 to " + PAGE_MAX);
         }
         return acts.database().run(tx -> {
-            List<HeldKey> keys = table.heldKeys(tx, name, after, limit, COUNT_MAX);
+            List<HeldKey> keys = table.heldKeys(tx, name, after, limit, PARKED_MAX);
             if (keys.isEmpty() && table.find(tx, name).isEmpty()) {
                 throw acts.unknown(tx, name, attempt);
             }
