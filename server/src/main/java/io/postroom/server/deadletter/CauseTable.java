@@ -5,6 +5,8 @@ import io.postroom.deadletter.DeadLetterGroup;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.util.List;
 
@@ -19,11 +21,27 @@ final class CauseTable {
         listCauses = schema.sql(CauseTable.class, "list_causes.sql");
     }
 
-    List<DeadLetterGroup> causes(Connection tx, DeadLetterFilter filter, int limit) {
-        return filter.on(listCauses.on(tx))
+    /** Groups, and among how many dead letters they were made. */
+    record Causes(List<DeadLetterGroup> groups, long lookedAt) {
+        boolean isWhole() {
+            return lookedAt < WINDOW;
+        }
+    }
+
+    Causes causes(Connection tx, DeadLetterFilter filter, int limit) {
+        long[] lookedAt = {0};
+        List<DeadLetterGroup> groups = filter.on(listCauses.on(tx))
                 .set("window", WINDOW)
                 .set("limit", limit)
-                .list(row -> new DeadLetterGroup(
+                .list(row -> {
+                    lookedAt[0] = row.getLong("looked_at");
+                    return group(row);
+                });
+        return new Causes(groups, lookedAt[0]);
+    }
+
+    private static DeadLetterGroup group(ResultSet row) throws SQLException {
+        return new DeadLetterGroup(
                         row.getString("owner"),
                         row.getString("event_type"),
                         row.getString("error_class"),
@@ -38,6 +56,6 @@ final class CauseTable {
                         row.getLong("keys"),
                         row.getLong("tenants"),
                         row.getLong("sample_id"),
-                        row.getString("sample_error")));
+                        row.getString("sample_error"));
     }
 }

@@ -39,7 +39,7 @@ public final class DeadLetterPages implements WebServer.Feature {
         this.table = new CauseTable(reading.database().schema());
     }
 
-    private List<DeadLetterGroup> causes(DeadLetterFilter filter, int limit) {
+    private CauseTable.Causes causes(DeadLetterFilter filter, int limit) {
         return reading.database().run(tx -> table.causes(tx, filter, limit));
     }
 
@@ -49,6 +49,13 @@ public final class DeadLetterPages implements WebServer.Feature {
         routes.page("/dead-letters", context -> groups(context, pages))
                 .page("/dead-letters/list", context -> list(context, pages))
                 .page("/dead-letters/{id}", context -> show(context, pages))
+                .page("/dead-letters/{id}/payload", context -> {
+                    DeadLetter letter = letter(context);
+                    Pages.download(
+                            context,
+                            "dead-letter-" + letter.id() + ".json",
+                            letter.message().payload());
+                })
                 .call("/dead-letters", this::callList)
                 .call("/dead-letters/groups", this::callGroups)
                 .call("/dead-letters/{id}", this::callShow);
@@ -63,15 +70,18 @@ public final class DeadLetterPages implements WebServer.Feature {
     private void groups(Context context, Pages pages) {
         Asked.only(context, names());
         DeadLetterFilter filter = LetterQuery.ofQuery(context);
-        List<DeadLetterGroup> groups = causes(filter, GROUPS_MAX);
+        CauseTable.Causes causes = causes(filter, GROUPS_MAX + 1);
+        List<DeadLetterGroup> groups = causes.groups();
         pages.show(
                 context,
                 "dead-letters",
                 pages.page(context, "Dead letters", PLACE),
                 "groups",
-                groups,
+                groups.subList(0, Math.min(groups.size(), GROUPS_MAX)),
                 "isWhole",
-                groups.stream().mapToLong(DeadLetterGroup::letters).sum() < CauseTable.WINDOW,
+                causes.isWhole(),
+                "hasMore",
+                groups.size() > GROUPS_MAX,
                 "given",
                 LetterQuery.given(name -> Asked.text(context, name)));
     }
@@ -129,7 +139,7 @@ public final class DeadLetterPages implements WebServer.Feature {
     private Map<String, @Nullable Object> callGroups(Context context) {
         Asked.only(context, names("limit"));
         int limit = Asked.limit(context, GROUPS_MAX, CALL_PAGE_MAX);
-        List<DeadLetterGroup> groups = causes(LetterQuery.ofQuery(context), limit);
+        List<DeadLetterGroup> groups = causes(LetterQuery.ofQuery(context), limit).groups();
         return Listed.of(
                 LetterListing.groups(groups, BY_CAUSE, OutputFormat.JSON).objects(), null);
     }

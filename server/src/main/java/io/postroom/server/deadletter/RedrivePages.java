@@ -8,6 +8,7 @@ import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedrivePlan;
 import io.postroom.deadletter.RedriveRequest;
+import io.postroom.postgres.DatabaseException;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
@@ -18,6 +19,7 @@ import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,13 +36,16 @@ import org.jspecify.annotations.Nullable;
 public final class RedrivePages implements WebServer.Feature {
     private static final int PAGE = 50;
     private static final String PLACE = "redrives";
+    private static final String TIMEOUT = "57014";
 
     private final Postroom reading;
+    private final Postroom planning;
     private final Postroom acting;
     private final Carrier carrier;
 
-    public RedrivePages(Postroom reading, Postroom acting, Carrier carrier) {
+    public RedrivePages(Postroom reading, Postroom planning, Postroom acting, Carrier carrier) {
         this.reading = reading;
+        this.planning = planning;
         this.acting = acting;
         this.carrier = carrier;
     }
@@ -70,17 +75,17 @@ public final class RedrivePages implements WebServer.Feature {
                 .call("/redrives/{id}", context -> object(get(context)))
                 .change("/redrives/plan", this::callPlan)
                 .change("/redrives", this::callRequest)
-                .change("/redrives/{id}/cancel", this::callCancel);
+                .once("/redrives/{id}/cancel", this::callCancel);
     }
 
     private void plan(Context context, Pages pages) {
-        Set<String> names = new HashSet<>(LetterQuery.NAMES);
-        names.addAll(Set.of("action", "rate", "canary"));
-        Asked.only(context, names);
+        Asked.only(context, names("action", "rate", "canary"));
         DeadLetterFilter filter = LetterQuery.ofQuery(context);
         RedriveAction action = action(Asked.text(context, "action"));
         Double rate = rate(Asked.text(context, "rate"));
-        RedrivePlan plan = filter.isEmpty() ? null : acting.deadLetters().plan(filter);
+        // It is the dearest thing to ask for, so only for those who can do something with the answer.
+        boolean isWanted = !filter.isEmpty() && Routes.user(context).mayAct();
+        RedrivePlan plan = isWanted ? planned(filter) : null;
         pages.show(
                 context,
                 "redrive-new",
@@ -102,7 +107,7 @@ public final class RedrivePages implements WebServer.Feature {
                         .toList());
     }
 
-    private void request(Context context) {
+    private String request(Context context) {
         DeadLetterFilter filter = LetterQuery.ofForm(context);
         RedriveAction action = action(Asked.formText(context, "action"));
         Long letters = Asked.number(Asked.formText(context, "letters"), "letters");
@@ -125,7 +130,7 @@ public final class RedrivePages implements WebServer.Feature {
         RedrivePlan seen = new RedrivePlan(idMax, letters, 0, 0, null, null, OrderConflicts.NONE);
         acting.deadLetters().redrives().request(request, seen);
         carrier.carry(id);
-        context.redirect(context.contextPath() + "/redrives/" + id);
+        return "/redrives/" + id;
     }
 
     private void show(Context context, Pages pages) {
@@ -142,25 +147,69 @@ public final class RedrivePages implements WebServer.Feature {
         return reading.deadLetters().redrives().get(Asked.uuid(context.pathParam("id"), "id"));
     }
 
-    private void cancel(Context context) {
+    private String cancel(Context context) {
         UUID id = Asked.uuid(context.pathParam("id"), "id");
         String reason = Asked.required(Asked.formText(context, "reason"), "reason");
         acting.deadLetters().redrives().cancel(id, Routes.user(context).name(), reason);
-        context.redirect(context.contextPath() + "/redrives/" + id);
+        return "/redrives/" + id;
     }
 
     private Object callPlan(Context context) {
-        Acting call = Acting.read(context);
+        Acting call = Acting.read(context, names("rate"));
         DeadLetterFilter filter = LetterQuery.of(call::text);
         Double rate = rate(call.text("rate"));
-        RedrivePlan plan = acting.deadLetters().plan(filter);
-        return LetterListing.plan(plan, rate == null ? null : plan.at(rate), List.of(), OutputFormat.JSON)
+        RedrivePlan plan = planned(filter);
+        Map<String, @Nullable Object> answer = new LinkedHashMap<>();
+        answer.put("idMax", plan.idMax());
+        answer.putAll(LetterListing.plan(plan, rate == null ? null : plan.at(rate), List.of(), OutputFormat.JSON)
                 .objects()
-                .get(0);
+                .get(0));
+        return answer;
+    }
+
+    /** What a filter means, counted; with patience, and without keeping anybody from acting. */
+    private RedrivePlan planned(DeadLetterFilter filter) {
+        try {
+            return planning.deadLetters().plan(filter);
+        } catch (DatabaseException e) {
+            if (e.sqlState().equals(TIMEOUT)) {
+                throw new Refusal(
+                        503, "redrive.too-many", "they are too many to be counted in time; narrow the filter");
+            }
+            throw e;
+        }
+    }
+
+    /** What the caller has seen; null if it does not say. Discards are final, so for them it must. */
+    private @Nullable RedrivePlan seen(Acting call, RedriveAction action, DeadLetterFilter filter) {
+        Long letters = Asked.number(call.text("letters"), "letters");
+        Long idMax = Asked.number(call.text("idMax"), "idMax");
+        if (letters == null && idMax == null && action == RedriveAction.REDRIVE) {
+            return null;
+        }
+        if (letters == null || idMax == null) {
+            throw Refusal.invalid(
+                    "letters or idMax is missing; ask POST /redrives/plan with the same filter, and give back both");
+        }
+        long now = filter.isEmpty() ? 0 : planned(filter).letters();
+        if (now > letters) {
+            throw new Refusal(
+                    409,
+                    "redrive.grown",
+                    "the filter means " + now + " dead letters, letters is " + letters
+                            + "; nothing was done: look at the plan again");
+        }
+        return new RedrivePlan(idMax, letters, 0, 0, null, null, OrderConflicts.NONE);
+    }
+
+    private static Set<String> names(String... more) {
+        Set<String> names = new HashSet<>(LetterQuery.NAMES);
+        names.addAll(Set.of(more));
+        return names;
     }
 
     private Object callRequest(Context context) {
-        Acting call = Acting.read(context);
+        Acting call = Acting.read(context, names("action", "rate", "canary", "reason", "letters", "idMax"));
         RedriveRequest request = request(
                 call.id(),
                 action(call.text("action")),
@@ -169,16 +218,19 @@ public final class RedrivePages implements WebServer.Feature {
                 call.text("canary"),
                 Routes.user(context).name(),
                 call.required("reason"));
-        Redrive asked = acting.deadLetters().redrives().request(request);
+        RedrivePlan seen = seen(call, request.action(), request.filter());
+        Redrive asked = seen == null
+                ? acting.deadLetters().redrives().request(request)
+                : acting.deadLetters().redrives().request(request, seen);
         carrier.carry(call.id());
         return object(asked);
     }
 
     private Object callCancel(Context context) {
-        Acting call = Acting.read(context);
+        String reason = Acting.reason(context);
         UUID id = Asked.uuid(context.pathParam("id"), "id");
         return object(
-                acting.deadLetters().redrives().cancel(id, Routes.user(context).name(), call.required("reason")));
+                acting.deadLetters().redrives().cancel(id, Routes.user(context).name(), reason));
     }
 
     private static RedriveRequest request(
@@ -212,7 +264,7 @@ public final class RedrivePages implements WebServer.Feature {
             return null;
         }
         if (!text.matches("\\d{1,6}(\\.\\d{1,3})?")) {
-            throw Refusal.invalid("rate is '" + text + "', not a number of dead letters a second; write 50 or 0.5");
+            throw Refusal.invalid("rate is '" + Asked.shown(text) + "', not a number of dead letters a second; write 50 or 0.5");
         }
         return Double.valueOf(text);
     }

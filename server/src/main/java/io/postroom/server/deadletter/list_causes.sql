@@ -1,10 +1,11 @@
--- Open dead letters by what went wrong, among the newest of those that fit: the greatest groups first.
+-- Open dead letters by what went wrong, among the newest of those that fit: the greatest groups first, and how many were looked at.
 --   :window int, how many are looked at   :limit int, how many groups
 --   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive   :ids bigint[]?
--- Index: dead_letter_list where an owner is given, else the primary key from its end. Keys are counted by their hashes.
+-- Index: dead_letter_list where an owner is given, else the primary key from its end. Keys are counted by their hashes. Errors are
+-- long, so only those that are shown are read.
 with newest as materialized (
-    select id, owner, event_type, error_class, fingerprint, tenant_id, key_hash, error, buried_at
+    select id, owner, event_type, error_class, fingerprint, tenant_id, key_hash, buried_at
     from /*schema*/dead_letter
     where resolution is null
       and (:owner::text is null or owner = :owner::text)
@@ -20,11 +21,18 @@ with newest as materialized (
       and (:ids::bigint[] is null or id = any (:ids::bigint[]))
     order by id desc
     limit :window
+),
+cause as materialized (
+    select owner, event_type, error_class, fingerprint, count(*) as letters, min(buried_at) as first_buried_at,
+           max(buried_at) as last_buried_at, count(distinct key_hash) as keys, count(distinct coalesce(tenant_id, '')) as tenants,
+           max(id) as sample_id, (sum(count(*)) over ())::bigint as looked_at
+    from newest
+    group by owner, event_type, error_class, fingerprint
+    order by letters desc, sample_id desc
+    limit :limit
 )
-select owner, event_type, error_class, fingerprint, count(*) as letters, min(buried_at) as first_buried_at,
-       max(buried_at) as last_buried_at, count(distinct key_hash) as keys, count(distinct coalesce(tenant_id, '')) as tenants,
-       max(id) as sample_id, (array_agg(error order by id desc))[1] as sample_error
-from newest
-group by owner, event_type, error_class, fingerprint
-order by letters desc, sample_id desc
-limit :limit
+select c.owner, c.event_type, c.error_class, c.fingerprint, c.letters, c.first_buried_at, c.last_buried_at, c.keys, c.tenants,
+       c.sample_id, c.looked_at, d.error as sample_error
+from cause as c
+join /*schema*/dead_letter as d on d.id = c.sample_id
+order by c.letters desc, c.sample_id desc

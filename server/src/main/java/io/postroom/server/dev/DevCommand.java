@@ -125,7 +125,7 @@ public final class DevCommand implements Callable<Integer> {
                 Console console = console(server, postroom.database().schema())) {
             maintenance.start();
             relay.start();
-            greet(server.port(), console.url());
+            greet(server.port(), console.entry());
             try (Traffic traffic = Traffic.start(pool, postroom.outbox(), business, rate)) {
                 FlowBoard board = new FlowBoard(terminal, flow, traffic);
                 while (!stop.await(REFRESH)) {

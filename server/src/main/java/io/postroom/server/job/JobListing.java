@@ -18,12 +18,35 @@ import tools.jackson.databind.json.JsonMapper;
 final class JobListing {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
+    private static final String[] COLUMNS = {
+        "id", "queue", "kind", "state", "waits", "priority", "attempt", "runAt", "worker", "endedAt", "error"
+    };
+
     private JobListing() {}
 
     static Listing rows(List<JobDetails> jobs) {
-        Listing listing = new Listing(
-                "id", "queue", "kind", "state", "waits", "priority", "attempt", "runAt", "worker", "endedAt", "error");
+        Listing listing = new Listing(COLUMNS);
         for (JobDetails job : jobs) {
+            listing.row(
+                    job.id(),
+                    job.queue(),
+                    job.kind(),
+                    job.state().word(),
+                    job.waits(),
+                    job.priority(),
+                    job.attempt(),
+                    job.runAt(),
+                    job.worker(),
+                    job.endedAt(),
+                    job.error());
+        }
+        return listing;
+    }
+
+    /** The same columns, of what pages list. */
+    static Listing list(List<JobRow> jobs) {
+        Listing listing = new Listing(COLUMNS);
+        for (JobRow job : jobs) {
             listing.row(
                     job.id(),
                     job.queue(),

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Jobs and their queues: what waits, what runs, what failed, and the switches. */
 public final class JobPages implements WebServer.Feature {
+    /** So many ids one search looks at. */
+    static final int WINDOW = 20_000;
+
     private static final int PAGE = 50;
     private static final int CALL_PAGE_MAX = 500;
     private static final String PLACE = "jobs";
@@ -34,17 +37,19 @@ public final class JobPages implements WebServer.Feature {
 
     private final Postroom reading;
     private final Postroom acting;
+    private final JobRowTable table;
 
     public JobPages(Postroom reading, Postroom acting) {
         this.reading = reading;
         this.acting = acting;
+        this.table = new JobRowTable(reading.database().schema());
     }
 
     @Override
     public void add(Routes routes) {
         Pages pages = routes.pages();
         routes.page("/jobs", context -> list(context, pages))
-                // Counting what waits reads it all: shown when asked for, and not again and again.
+                // Counted when asked for, and not again and again.
                 .page(
                         "/queues",
                         context -> pages.show(
@@ -54,21 +59,25 @@ public final class JobPages implements WebServer.Feature {
                                 "queues",
                                 reading.jobBoard().queues()))
                 .page("/jobs/{id}", context -> show(context, pages))
+                .page("/jobs/{id}/payload", context -> {
+                    JobDetails job = job(context);
+                    Pages.download(context, "job-" + job.id() + ".json", job.payload());
+                })
                 .act("/jobs/{id}/retry", context -> {
                     acting.jobBoard().retry(id(context), actor(context), reason(context));
-                    context.redirect(context.contextPath() + "/jobs/" + id(context));
+                    return "/jobs/" + id(context);
                 })
                 .act("/jobs/{id}/cancel", context -> {
                     acting.jobBoard().cancel(id(context), actor(context), reason(context));
-                    context.redirect(context.contextPath() + "/jobs/" + id(context));
+                    return "/jobs/" + id(context);
                 })
                 .act("/queues/{name}/pause", context -> {
                     acting.jobBoard().pause(context.pathParam("name"), actor(context), reason(context));
-                    context.redirect(context.contextPath() + "/queues");
+                    return "/queues";
                 })
                 .act("/queues/{name}/resume", context -> {
                     acting.jobBoard().resume(context.pathParam("name"), actor(context), reason(context));
-                    context.redirect(context.contextPath() + "/queues");
+                    return "/queues";
                 })
                 .call("/jobs", this::callList)
                 .call(
@@ -78,7 +87,7 @@ public final class JobPages implements WebServer.Feature {
                 .call(
                         "/queues",
                         context -> Listed.of(queues(reading.jobBoard().queues()).objects(), null))
-                .change(
+                .once(
                         "/jobs/{id}/retry",
                         context -> Map.of(
                                 "outcome",
@@ -86,9 +95,9 @@ public final class JobPages implements WebServer.Feature {
                                         .retry(
                                                 id(context),
                                                 actor(context),
-                                                Acting.read(context).required("reason"))
+                                                Acting.reason(context))
                                         .sentence()))
-                .change(
+                .once(
                         "/jobs/{id}/cancel",
                         context -> Map.of(
                                 "outcome",
@@ -96,9 +105,9 @@ public final class JobPages implements WebServer.Feature {
                                         .cancel(
                                                 id(context),
                                                 actor(context),
-                                                Acting.read(context).required("reason"))
+                                                Acting.reason(context))
                                         .sentence()))
-                .change(
+                .once(
                         "/queues/{name}/pause",
                         context -> Map.of(
                                 "changed",
@@ -106,8 +115,8 @@ public final class JobPages implements WebServer.Feature {
                                         .pause(
                                                 context.pathParam("name"),
                                                 actor(context),
-                                                Acting.read(context).required("reason"))))
-                .change(
+                                                Acting.reason(context))))
+                .once(
                         "/queues/{name}/resume",
                         context -> Map.of(
                                 "changed",
@@ -115,10 +124,10 @@ public final class JobPages implements WebServer.Feature {
                                         .resume(
                                                 context.pathParam("name"),
                                                 actor(context),
-                                                Acting.read(context).required("reason"))));
+                                                Acting.reason(context))));
     }
 
-    private List<JobDetails> jobs(Context context, int limit) {
+    private Search jobs(Context context, int limit) {
         Asked.only(context, NAMES);
         String state = Asked.word(Asked.text(context, "state"), "state", STATES);
         JobFilter filter = new JobFilter(
@@ -127,23 +136,34 @@ public final class JobPages implements WebServer.Feature {
                 state == null ? null : JobState.values()[STATES.indexOf(state)],
                 Asked.text(context, "tenant"),
                 Asked.number(Asked.text(context, "batch"), "batch"));
-        return reading.jobBoard().list(filter, Asked.number(Asked.text(context, "before"), "before"), limit);
+        Long given = Asked.number(Asked.text(context, "before"), "before");
+        return reading.database().run(tx -> {
+            JobRowTable.Span span = table.span(tx);
+            long before = given == null ? span.newest() + 1 : given;
+            long from = filter.equals(JobFilter.ALL) ? 0 : Math.max(0, before - WINDOW);
+            List<JobRow> found = table.rows(tx, filter, from, before, limit + 1);
+            boolean hasMore = found.size() > limit;
+            List<JobRow> shown = hasMore ? found.subList(0, limit) : found;
+            Long next = hasMore ? Long.valueOf(shown.get(limit - 1).id()) : from > span.oldest() ? from : null;
+            return new Search(shown, next);
+        });
     }
 
+    /** A page of what was found. {@code next} is where the search goes on; null at the oldest job that is known. */
+    private record Search(List<JobRow> rows, @Nullable Long next) {}
+
     private void list(Context context, Pages pages) {
-        List<JobDetails> jobs = jobs(context, PAGE + 1);
-        boolean hasMore = jobs.size() > PAGE;
-        List<JobDetails> shown = hasMore ? jobs.subList(0, PAGE) : jobs;
+        Search search = jobs(context, PAGE);
         pages.show(
                 context,
                 "jobs",
                 pages.page(context, "Jobs", PLACE),
                 "jobs",
-                shown,
+                search.rows(),
                 "states",
                 STATES,
                 "next",
-                hasMore ? shown.get(PAGE - 1).id() : null);
+                search.next());
     }
 
     private void show(Context context, Pages pages) {
@@ -177,10 +197,8 @@ public final class JobPages implements WebServer.Feature {
 
     private Map<String, @Nullable Object> callList(Context context) {
         int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
-        List<JobDetails> jobs = jobs(context, limit);
-        return Listed.of(
-                JobListing.rows(jobs).objects(),
-                jobs.size() == limit ? jobs.get(limit - 1).id() : null);
+        Search search = jobs(context, limit);
+        return Listed.of(JobListing.list(search.rows()).objects(), search.next());
     }
 
     private static Listing queues(List<JobQueue> queues) {

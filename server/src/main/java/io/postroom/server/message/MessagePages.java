@@ -22,6 +22,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +36,9 @@ public final class MessagePages implements WebServer.Feature {
     /** So many positions one search looks at. */
     static final int WINDOW = 5_000;
 
+    /** So much of payloads one search reads. */
+    static final int SEARCH_BYTES_MAX = 16_000_000;
+
     /** How far around a message its neighbours of the same key are looked for. */
     private static final int AROUND = 20_000;
 
@@ -42,12 +47,15 @@ public final class MessagePages implements WebServer.Feature {
     private static final int ATTEMPTS_MAX = 100;
     private static final int RECEIPTS_MAX = 50;
     private static final int NEIGHBOURS = 5;
+    private static final int SEARCHES_MAX = 3;
+    private static final int SEARCH_PATIENCE_SECONDS = 3;
     private static final String PLACE = "messages";
     private static final Set<String> NAMES =
             Set.of("type", "aggregateType", "key", "tenant", "find", "data", "before", "limit");
 
     private final Postroom reading;
     private final BrowseTable table;
+    private final Semaphore searching = new Semaphore(SEARCHES_MAX);
 
     public MessagePages(Postroom reading) {
         this.reading = reading;
@@ -59,6 +67,7 @@ public final class MessagePages implements WebServer.Feature {
         Pages pages = routes.pages();
         routes.page("/messages", context -> list(context, pages))
                 .page("/messages/{id}", context -> show(context, pages))
+                .page("/messages/{id}/payload", this::payload)
                 .call("/messages", this::callList)
                 .call("/messages/{id}/why", context -> WhyJson.of(why(context)));
     }
@@ -77,11 +86,26 @@ public final class MessagePages implements WebServer.Feature {
         long before = given == null ? reading.journal().refreshHead().position() + 1 : given;
         long window = query.isAll() ? limit : WINDOW;
         long after = Math.max(0, before - 1 - window);
-        List<MessageRow> found = reading.database()
-                .run(tx -> table.rows(tx, table.entries(tx, after, before, null, (int) window), query));
+        List<BrowseTable.Entry> entries =
+                reading.database().run(tx -> table.entries(tx, after, before, null, (int) window));
+        List<BrowseTable.Entry> looked = query.path() == null ? entries : light(entries);
+        List<MessageRow> found = reading.database().run(tx -> table.rows(tx, looked, query));
         List<MessageRow> shown = found.size() > limit ? found.subList(0, limit) : found;
-        long end = found.size() > limit ? shown.get(limit - 1).position() : after + 1;
+        long reached = looked.size() < entries.size() ? looked.get(looked.size() - 1).position() : after + 1;
+        long end = found.size() > limit ? shown.get(limit - 1).position() : reached;
         return new Search(shown, before - 1, end, end <= 1 ? null : Long.valueOf(end));
+    }
+
+    /** The first of some entries, at least one: payloads have to be read to be searched, and some are a thousand times as large as others. */
+    static List<BrowseTable.Entry> light(List<BrowseTable.Entry> entries) {
+        long bytes = 0;
+        for (int i = 0; i < entries.size(); i++) {
+            bytes += entries.get(i).bytes();
+            if (bytes > SEARCH_BYTES_MAX) {
+                return entries.subList(0, Math.max(1, i));
+            }
+        }
+        return entries;
     }
 
     private void list(Context context, Pages pages) {
@@ -131,16 +155,36 @@ public final class MessagePages implements WebServer.Feature {
         return Listed.of(listing.objects(), search.next());
     }
 
-    private Why why(Context context) {
+    private void payload(Context context) throws InterruptedException {
+        Why why = why(context);
+        Message message = message(why, Objects.requireNonNull(why.message()).position())
+                .orElseThrow(() -> Refusal.missing("the payload is gone with its day's partition"));
+        Pages.download(context, "message-" + why.messageId() + ".json", message.payload());
+    }
+
+    private Why why(Context context) throws InterruptedException {
         UUID id = Asked.uuid(context.pathParam("id"), "id");
-        Why why = reading.diagnosis().why(id);
+        Why why = search(id);
         if (why.message() == null) {
             throw Refusal.missing("message " + id + ": " + why.answers().get(0).headline());
         }
         return why;
     }
 
-    private void show(Context context, Pages pages) {
+    /** An id that tells nothing of its time is looked for in whole partitions: few may do so at a time. */
+    private Why search(UUID id) throws InterruptedException {
+        if (!searching.tryAcquire(SEARCH_PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+            throw new Refusal(
+                    503, "database.busy", "others are looking for messages by id; try again in some seconds");
+        }
+        try {
+            return reading.diagnosis().why(id);
+        } finally {
+            searching.release();
+        }
+    }
+
+    private void show(Context context, Pages pages) throws InterruptedException {
         Why why = why(context);
         Found found = Objects.requireNonNull(why.message());
         Long position = found.position();

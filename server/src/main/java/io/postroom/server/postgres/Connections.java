@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.PGProperty;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -43,28 +44,37 @@ public final class Connections {
 
     /** A pool on a database that is known to be there. */
     public static HikariDataSource pool(DataSource source, int connections) {
-        HikariConfig config = new HikariConfig();
-        config.setPoolName("postroom");
-        config.setDataSource(source);
-        config.setMaximumPoolSize(connections);
-        config.setMinimumIdle(0);
-        config.setConnectionTimeout(POOL_WAIT.toMillis());
-        config.setInitializationFailTimeout(-1);
-        return new HikariDataSource(config);
+        return new HikariDataSource(config("postroom", source, connections, null));
     }
 
     /** A pool for whoever only looks: nothing can be changed through it, and no statement takes longer than {@code statementMax}. */
     public static HikariDataSource reading(DataSource source, int connections, Duration statementMax) {
+        return new HikariDataSource(config(
+                "postroom-reading",
+                source,
+                connections,
+                "set statement_timeout = " + statementMax.toMillis() + "; set default_transaction_read_only = on"));
+    }
+
+    /** A pool for acts of people: none of their statements takes longer than {@code statementMax}, or waits longer for a lock. */
+    public static HikariDataSource acting(DataSource source, int connections, Duration statementMax, Duration lockMax) {
+        return new HikariDataSource(config(
+                "postroom-acting",
+                source,
+                connections,
+                "set statement_timeout = " + statementMax.toMillis() + "; set lock_timeout = " + lockMax.toMillis()));
+    }
+
+    private static HikariConfig config(String name, DataSource source, int connections, @Nullable String first) {
         HikariConfig config = new HikariConfig();
-        config.setPoolName("postroom-reading");
+        config.setPoolName(name);
         config.setDataSource(source);
         config.setMaximumPoolSize(connections);
         config.setMinimumIdle(0);
         config.setConnectionTimeout(POOL_WAIT.toMillis());
         config.setInitializationFailTimeout(-1);
-        config.setConnectionInitSql(
-                "set statement_timeout = " + statementMax.toMillis() + "; set default_transaction_read_only = on");
-        return new HikariDataSource(config);
+        config.setConnectionInitSql(first);
+        return config;
     }
 
     private static PGSimpleDataSource source(DatabaseUrl url, Duration silence) {

@@ -43,20 +43,20 @@ public final class SchedulePages implements WebServer.Feature {
                 .page("/schedules/{name}", context -> show(context, pages))
                 .act("/schedules/{name}/pause", context -> {
                     acting.schedules().pause(name(context), actor(context), reason(context));
-                    back(context);
+                    return back(context);
                 })
                 .act("/schedules/{name}/resume", context -> {
                     acting.schedules().resume(name(context), actor(context), reason(context));
-                    back(context);
+                    return back(context);
                 })
                 .act("/schedules/{name}/run", context -> {
                     Enqueued job = acting.schedules().runNow(name(context), actor(context), reason(context));
-                    context.redirect(context.contextPath() + "/jobs/" + job.id());
+                    return "/jobs/" + job.id();
                 })
                 .call(
                         "/schedules",
                         context -> Listed.of(listing(reading.schedules().list()).objects(), null))
-                .change(
+                .once(
                         "/schedules/{name}/pause",
                         context -> Map.of(
                                 "changed",
@@ -64,8 +64,8 @@ public final class SchedulePages implements WebServer.Feature {
                                         .pause(
                                                 name(context),
                                                 actor(context),
-                                                Acting.read(context).required("reason"))))
-                .change(
+                                                Acting.reason(context))))
+                .once(
                         "/schedules/{name}/resume",
                         context -> Map.of(
                                 "changed",
@@ -73,7 +73,7 @@ public final class SchedulePages implements WebServer.Feature {
                                         .resume(
                                                 name(context),
                                                 actor(context),
-                                                Acting.read(context).required("reason"))));
+                                                Acting.reason(context))));
     }
 
     private void show(Context context, Pages pages) {
@@ -122,7 +122,7 @@ public final class SchedulePages implements WebServer.Feature {
     }
 
     /** The name is one that exists, and those have only letters that need no encoding. */
-    private static void back(Context context) {
-        context.redirect(context.contextPath() + "/schedules/" + name(context));
+    private static String back(Context context) {
+        return "/schedules/" + name(context);
     }
 }

@@ -28,18 +28,29 @@ import javax.sql.DataSource;
 /** Console, API and health, with their connections. Close it to stop them. */
 public final class Console implements AutoCloseable {
     private static final Duration STATEMENT_MAX = Duration.ofSeconds(2);
+    private static final Duration PLAN_STATEMENT_MAX = Duration.ofSeconds(10);
+    private static final Duration ACT_STATEMENT_MAX = Duration.ofSeconds(30);
+    private static final Duration LOCK_MAX = Duration.ofSeconds(5);
     private static final int READING = 6;
+    private static final int PLANNING = 2;
     private static final int ACTING = 3;
 
     private final HikariDataSource reading;
+    private final HikariDataSource planning;
     private final HikariDataSource acting;
     private final Sampler sampler;
     private final Carrier carrier;
     private final WebServer server;
 
     private Console(
-            HikariDataSource reading, HikariDataSource acting, Sampler sampler, Carrier carrier, WebServer server) {
+            HikariDataSource reading,
+            HikariDataSource planning,
+            HikariDataSource acting,
+            Sampler sampler,
+            Carrier carrier,
+            WebServer server) {
         this.reading = reading;
+        this.planning = planning;
         this.acting = acting;
         this.sampler = sampler;
         this.carrier = carrier;
@@ -49,7 +60,9 @@ public final class Console implements AutoCloseable {
     /** Starts to serve a database; throws if the address cannot be had. */
     public static Console start(DataSource source, Schema schema, Upcasters upcasters, WebSettings settings) {
         HikariDataSource reading = Connections.reading(source, READING, STATEMENT_MAX);
-        HikariDataSource acting = Connections.pool(source, ACTING);
+        // What a redrive would do takes longer than a page; whoever asks for it must not keep others from looking or acting.
+        HikariDataSource planning = Connections.reading(source, PLANNING, PLAN_STATEMENT_MAX);
+        HikariDataSource acting = Connections.acting(source, ACTING, ACT_STATEMENT_MAX, LOCK_MAX);
         Postroom looking = postroom(reading, schema, upcasters);
         Postroom doing = postroom(acting, schema, upcasters);
         Sampler sampler = new Sampler(looking);
@@ -63,7 +76,7 @@ public final class Console implements AutoCloseable {
                             new MessagePages(looking),
                             new SubscriptionPages(looking, doing),
                             new DeadLetterPages(looking),
-                            new RedrivePages(looking, doing, carrier),
+                            new RedrivePages(looking, postroom(planning, schema, upcasters), doing, carrier),
                             new JobPages(looking, doing),
                             new SchedulePages(looking, doing),
                             new ReadModelPages(looking),
@@ -71,11 +84,12 @@ public final class Console implements AutoCloseable {
                             new AuditPages(looking),
                             new FootprintPages(looking)));
             sampler.start();
-            return new Console(reading, acting, sampler, carrier, server);
+            return new Console(reading, planning, acting, sampler, carrier, server);
         } catch (RuntimeException e) {
             sampler.close();
             carrier.close();
             acting.close();
+            planning.close();
             reading.close();
             throw e;
         }
@@ -93,12 +107,18 @@ public final class Console implements AutoCloseable {
         return server.url();
     }
 
+    /** Where whoever started the process comes in. */
+    public String entry() {
+        return server.entry();
+    }
+
     @Override
     public void close() {
         sampler.close();
         server.close();
         carrier.close();
         acting.close();
+        planning.close();
         reading.close();
     }
 }

@@ -138,7 +138,7 @@ public final class ServeCommand implements Callable<Integer> {
                 if (parts.contains("console")) {
                     Console console = Console.start(source, schema, file.upcasters(), file.console());
                     running.push(console);
-                    terminal.say("console at " + console.url());
+                    terminal.say("console at " + console.entry());
                 }
                 while (!stop.await(LOOK)) {
                     // Only a stop ends it; everything else its parts survive by themselves.

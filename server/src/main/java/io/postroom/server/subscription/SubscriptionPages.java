@@ -66,8 +66,8 @@ public final class SubscriptionPages implements WebServer.Feature {
                                     .objects(),
                             null);
                 })
-                .change("/subscriptions/{name}/pause", this::callPause)
-                .change("/subscriptions/{name}/resume", this::callResume);
+                .once("/subscriptions/{name}/pause", this::callPause)
+                .once("/subscriptions/{name}/resume", this::callResume);
     }
 
     private void list(Context context, Pages pages) {
@@ -108,22 +108,22 @@ public final class SubscriptionPages implements WebServer.Feature {
         };
     }
 
-    private void pause(Context context) {
+    private String pause(Context context) {
         String name = context.pathParam("name");
         acting.subscriptions().pause(name, act(context, Asked.formText(context, "reason")));
-        back(context, name);
+        return back(name);
     }
 
-    private void resume(Context context) {
+    private String resume(Context context) {
         String name = context.pathParam("name");
         acting.subscriptions().resume(name, act(context, Asked.formText(context, "reason")));
-        back(context, name);
+        return back(name);
     }
 
     private Map<String, @Nullable Object> callPause(Context context) {
-        Acting call = Acting.read(context);
+        String reason = Acting.reason(context);
         String name = context.pathParam("name");
-        Paused paused = acting.subscriptions().pause(name, act(context, call.text("reason")));
+        Paused paused = acting.subscriptions().pause(name, act(context, reason));
         Map<String, @Nullable Object> answer = new LinkedHashMap<>();
         answer.put("name", name);
         answer.put("pausedAt", paused.pause().at().toString());
@@ -134,9 +134,9 @@ public final class SubscriptionPages implements WebServer.Feature {
     }
 
     private Map<String, @Nullable Object> callResume(Context context) {
-        Acting call = Acting.read(context);
+        String reason = Acting.reason(context);
         String name = context.pathParam("name");
-        Optional<Pause> ended = acting.subscriptions().resume(name, act(context, call.text("reason")));
+        Optional<Pause> ended = acting.subscriptions().resume(name, act(context, reason));
         Map<String, @Nullable Object> answer = new LinkedHashMap<>();
         answer.put("name", name);
         answer.put("wasPaused", ended.isPresent());
@@ -147,9 +147,9 @@ public final class SubscriptionPages implements WebServer.Feature {
         return new Act(Routes.user(context).name(), Asked.required(reason, "reason"));
     }
 
-    private static void back(Context context, String name) {
-        context.redirect(context.contextPath() + "/subscriptions/"
+    private static String back(String name) {
+        return "/subscriptions/"
                 + java.net.URLEncoder.encode(name, java.nio.charset.StandardCharsets.UTF_8)
-                        .replace("+", "%20"));
+                        .replace("+", "%20");
     }
 }

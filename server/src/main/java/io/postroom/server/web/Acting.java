@@ -2,19 +2,23 @@ package io.postroom.server.web;
 
 import io.javalin.http.Context;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
  * What a call that changes something brings: its key and its body.
  *
- * <p>The key becomes the identity of the act: the same key again is the same act, which is done once, whoever answered before.
+ * <p>The key is the identity of a redrive; other acts are remembered by it while the process lives.
  */
 public final class Acting {
-    private static final JsonMapper JSON = JsonMapper.builder().build();
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
+            .build();
     private static final int KEY_LENGTH_MAX = 255;
 
     private final JsonNode body;
@@ -25,7 +29,22 @@ public final class Acting {
         this.id = id;
     }
 
-    public static Acting read(Context context) {
+    /** Reads a call whose body has only these fields: a part of a filter that is misspelt must not mean everything. */
+    public static Acting read(Context context, Set<String> names) {
+        String key = key(context);
+        try {
+            JsonNode body = JSON.readTree(context.bodyAsBytes());
+            if (!body.isObject()) {
+                throw Refusal.invalid("the body is not a JSON object");
+            }
+            Asked.only(body.propertyNames(), "a field of the body", names);
+            return new Acting(body, id(Gate.user(context).name(), key));
+        } catch (JacksonException e) {
+            throw Refusal.invalid("the body is not JSON, or has a field twice");
+        }
+    }
+
+    static String key(Context context) {
         String given = context.header("Idempotency-Key");
         if (given == null || given.isBlank()) {
             throw new Refusal(
@@ -40,15 +59,12 @@ public final class Acting {
                     "idempotency.key-invalid",
                     "Idempotency-Key has 1 to " + KEY_LENGTH_MAX + " visible ASCII characters");
         }
-        try {
-            JsonNode body = JSON.readTree(context.bodyAsBytes());
-            if (!body.isObject()) {
-                throw Refusal.invalid("the body is not a JSON object");
-            }
-            return new Acting(body, id(Gate.user(context).name(), key));
-        } catch (JacksonException e) {
-            throw Refusal.invalid("the body is not JSON");
-        }
+        return key;
+    }
+
+    /** The reason of a call that says nothing else. */
+    public static String reason(Context context) {
+        return read(context, Set.of("reason")).required("reason");
     }
 
     private static UUID id(String user, String key) {
@@ -67,7 +83,7 @@ public final class Acting {
         return id;
     }
 
-    /** A text of the body; null if it is missing. */
+    /** A text of the body; null if it is missing or empty. */
     public @Nullable String text(String name) {
         JsonNode value = body.get(name);
         if (value == null || value.isNull()) {
@@ -76,7 +92,7 @@ public final class Acting {
         if (!value.isValueNode()) {
             throw Refusal.invalid(name + " is an object or an array, not a single value");
         }
-        return value.asString();
+        return Asked.checked(name, value.asString());
     }
 
     public String required(String name) {

@@ -16,12 +16,21 @@ public final class Asked {
 
     private Asked() {}
 
-    /** Refuses names that nobody reads: a filter that is misspelt must not mean everything. */
+    /** Refuses names that nobody reads, or that come twice: a filter that is misspelt must not mean everything. */
     public static void only(Context context, Set<String> names) {
-        for (String name : context.queryParamMap().keySet()) {
+        only(context.queryParamMap().keySet(), "a parameter", names);
+        context.queryParamMap().forEach((name, values) -> {
+            if (values.size() > 1) {
+                throw Refusal.invalid("'" + shown(name) + "' is given " + values.size() + " times; give it once");
+            }
+        });
+    }
+
+    static void only(Iterable<String> given, String what, Set<String> names) {
+        for (String name : given) {
             if (!names.contains(name)) {
-                throw Refusal.invalid("'" + shown(name) + "' is not a parameter here; those are "
-                        + String.join(", ", names.stream().sorted().toList()));
+                throw Refusal.invalid("'" + shown(name) + "' is not " + what + " here; those are "
+                        + (names.isEmpty() ? "none" : String.join(", ", names.stream().sorted().toList())));
             }
         }
     }
@@ -36,7 +45,7 @@ public final class Asked {
         return checked(name, context.formParam(name));
     }
 
-    private static @Nullable String checked(String name, @Nullable String value) {
+    static @Nullable String checked(String name, @Nullable String value) {
         if (value == null || value.isBlank()) {
             return null;
         }
@@ -112,7 +121,7 @@ public final class Asked {
         return value;
     }
 
-    private static String shown(String text) {
+    public static String shown(String text) {
         return Quoted.text(text, SHOWN_LENGTH_MAX);
     }
 }

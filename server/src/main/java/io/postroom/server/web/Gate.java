@@ -9,34 +9,45 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What every request passes first.
  *
- * <p>Without accounts only names of this machine are answered: a page of the internet whose name was made to point here ("DNS
- * rebinding") asks under its own name. What changes something must come from a page of ours: browsers say where a request comes from,
- * and a form carries a token that only our pages know.
+ * <p>Without users only names of this machine are answered: a page of the internet whose name was made to point here ("DNS
+ * rebinding") asks under its own name. Pages of other sites may lead here, and do nothing else: browsers say where a request comes from.
+ * What changes something must come from a page of ours: its form carries a token that only our pages know.
+ *
+ * <p>Browsers keep our cookies back when a link of another site is followed. Who comes so gets a page that asks again, from here, and
+ * the ticket of the form to sign in has a cookie of its own: a link never takes a sign-in away.
  */
 final class Gate {
     private static final String USER = "postroom.user";
     private static final String FORM_TOKEN = "postroom.form-token";
-    private static final String BEARER = "Bearer ";
-    private static final int TOKEN_LENGTH_MAX = 200;
+    private static final Pattern BEARER = Pattern.compile("(?i)bearer +(\\S{1,200})");
     private static final Set<HandlerType> READING = Set.of(HandlerType.GET, HandlerType.HEAD, HandlerType.OPTIONS);
+    private static final List<String> OF_PROXIES = List.of(
+            "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Server", "X-Real-IP", "Via");
 
     private final WebSettings settings;
     private final Session session;
-    private final User local;
+    private final Access access;
+    private final String sessionCookie;
+    private final String formCookie;
 
-    Gate(WebSettings settings, Session session) {
+    Gate(WebSettings settings, Session session, Access access) {
         this.settings = settings;
         this.session = session;
-        String name = System.getProperty("user.name", "");
-        this.local = new User(name.isBlank() ? "console" : name, settings.readOnly() ? Role.VIEWER : Role.OPERATOR);
+        this.access = access;
+        // Cookies know no ports: two consoles of one machine must not take each other's.
+        this.sessionCookie = "postroom_session_" + settings.port();
+        this.formCookie = "postroom_form_" + settings.port();
     }
 
     /** Sets the headers that keep browsers from doing what we did not ask for. */
@@ -57,35 +68,57 @@ final class Gate {
     /** Lets a request in, or throws. */
     void admit(Context context, boolean isCall) {
         requireKnownHost(context);
-        Session.Ticket ticket = cookie(context);
-        User user = isCall && settings.needsSignIn() ? bearer(context).orElseGet(() -> user(ticket)) : user(ticket);
-        boolean isSignIn = context.path().equals(context.contextPath() + "/sign-in");
+        if (isForeign(context) && !isVisit(context, isCall)) {
+            throw foreign();
+        }
+        boolean isSignIn = isAt(context, "/sign-in");
+        Session.Ticket signedIn = ticket(context, sessionCookie);
+        User user = isCall ? bearer(context).orElseGet(() -> user(signedIn)) : user(signedIn);
         if (user == null && !isSignIn) {
             throw new Refusal(401, "request.unauthorized", "sign in first, or send a token as Authorization: Bearer …");
         }
-        Session.Ticket known = ticket;
-        if (known == null && !isCall) {
-            String issued = session.issue("");
-            send(context, issued);
-            known = session.read(issued).orElseThrow();
+        Session.Ticket ticket = isSignIn ? ticket(context, formCookie) : signedIn;
+        boolean isReading = READING.contains(context.method());
+        if (!isReading) {
+            requireOurs(context, isCall, ticket);
         }
-        if (known != null) {
-            context.attribute(FORM_TOKEN, session.formToken(known));
+        if (ticket == null && isSignIn) {
+            String issued = session.issue("");
+            send(context, formCookie, issued);
+            ticket = session.read(issued).orElseThrow();
+        }
+        if (ticket != null) {
+            context.attribute(FORM_TOKEN, session.formToken(ticket));
         }
         if (user != null) {
             context.attribute(USER, user);
         }
-        if (!READING.contains(context.method())) {
-            requireOurs(context, isCall, ticket);
-            if (user != null && !user.mayAct() && !isSignIn) {
-                throw new Refusal(
-                        403,
-                        "request.forbidden",
-                        settings.readOnly()
-                                ? "nothing can be changed here: console.read-only is true"
-                                : "user " + user.name() + " is a viewer; operators and admins may change things");
-            }
+        if (!isReading && user != null && !user.mayAct() && !isSignIn && !isAt(context, "/sign-out")) {
+            throw new Refusal(
+                    403,
+                    "request.forbidden",
+                    settings.readOnly()
+                            ? "nothing can be changed here: console.read-only is true"
+                            : "user " + user.name() + " is a viewer; operators and admins may change things");
         }
+    }
+
+    private static boolean isAt(Context context, String path) {
+        return context.path().equals(context.contextPath() + path);
+    }
+
+    /** Whether a page of another site asks. */
+    static boolean isForeign(Context context) {
+        String site = context.header("Sec-Fetch-Site");
+        return site != null && !site.equals("same-origin") && !site.equals("none");
+    }
+
+    private static boolean isVisit(Context context, boolean isCall) {
+        return !isCall && context.method() == HandlerType.GET && "navigate".equals(context.header("Sec-Fetch-Mode"));
+    }
+
+    private static Refusal foreign() {
+        return new Refusal(403, "request.foreign", "the request comes from a page of another site; nothing was done");
     }
 
     static User user(Context context) {
@@ -107,77 +140,78 @@ final class Gate {
 
     /** Signs in with a token; says whether somebody has it. */
     boolean signIn(Context context, String token) {
-        String hash = hash(token);
-        if (token.length() > TOKEN_LENGTH_MAX || !settings.accounts().containsKey(hash)) {
-            return false;
-        }
-        send(context, session.issue(hash));
-        return true;
+        Optional<String> account = access.account(token);
+        account.ifPresent(found -> send(context, sessionCookie, session.issue(found)));
+        return account.isPresent();
+    }
+
+    /** Whether tokens may come in addresses: only that of this process, which its terminal shows. */
+    boolean isLocal() {
+        return access.token() != null;
     }
 
     void signOut(Context context) {
-        send(context, session.issue(""));
+        send(context, sessionCookie, session.issue(""));
     }
 
-    private void send(Context context, String value) {
+    private void send(Context context, String name, String value) {
         String path = context.contextPath().isEmpty() ? "/" : context.contextPath();
         int age = (int) Session.LIFETIME.toSeconds();
-        context.cookie(new Cookie(Session.COOKIE, value, path, age, settings.https(), true, null, SameSite.STRICT));
+        context.cookie(new Cookie(name, value, path, age, settings.https(), true, null, SameSite.STRICT));
     }
 
     private void requireKnownHost(Context context) {
-        String host = context.header("Host");
-        if (settings.needsSignIn() || host == null) {
+        if (settings.hasUsers()) {
             return;
         }
-        String name = host.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT);
+        String host = context.header("Host");
+        String name = host == null ? "localhost" : host.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT);
         if (!WebSettings.LOOPBACK.contains(name)) {
             throw new Refusal(
                     421,
                     "request.host-unknown",
                     "this server is for its own machine; ask for http://localhost instead");
         }
+        for (String header : OF_PROXIES) {
+            if (context.header(header) != null) {
+                throw new Refusal(
+                        421,
+                        "request.proxied",
+                        "the request comes through a proxy (it has " + header
+                                + "), and this server is for its own machine; add console.users first");
+            }
+        }
     }
 
-    private Session.@Nullable Ticket cookie(Context context) {
-        String cookie = context.cookie(Session.COOKIE);
+    private Session.@Nullable Ticket ticket(Context context, String name) {
+        String cookie = context.cookie(name);
         return cookie == null ? null : session.read(cookie).orElse(null);
     }
 
     private @Nullable User user(Session.@Nullable Ticket ticket) {
-        if (!settings.needsSignIn()) {
-            return local;
-        }
-        return ticket == null ? null : ofAccount(ticket.account());
-    }
-
-    private @Nullable User ofAccount(String account) {
-        User user = settings.accounts().get(account);
-        return user == null || !settings.readOnly() ? user : new User(user.name(), Role.VIEWER);
+        return ticket == null ? null : access.user(ticket.account()).orElse(null);
     }
 
     private Optional<User> bearer(Context context) {
         String header = context.header("Authorization");
-        if (header == null || !header.startsWith(BEARER) || header.length() > TOKEN_LENGTH_MAX) {
-            return Optional.empty();
-        }
-        return Optional.ofNullable(
-                ofAccount(hash(header.substring(BEARER.length()).strip())));
+        Matcher matcher = BEARER.matcher(header == null ? "" : header.strip());
+        return matcher.matches() ? access.account(matcher.group(1)).flatMap(access::user) : Optional.empty();
     }
 
     private void requireOurs(Context context, boolean isCall, Session.@Nullable Ticket ticket) {
-        String site = context.header("Sec-Fetch-Site");
-        boolean isForeign = site != null && !site.equals("same-origin") && !site.equals("none");
-        if (isForeign || !isOurOrigin(context.header("Origin"), context.header("Host"))) {
-            throw new Refusal(
-                    403, "request.foreign", "the request comes from a page of another site; nothing was done");
+        if (!isOurOrigin(context.header("Origin"), context.header("Host"))) {
+            throw foreign();
         }
+        String type = String.valueOf(context.contentType()).toLowerCase(Locale.ROOT);
         if (isCall) {
-            String type = context.contentType();
-            if (type == null || !type.toLowerCase(Locale.ROOT).startsWith("application/json")) {
+            if (!type.startsWith("application/json")) {
                 throw new Refusal(415, "request.not-json", "send the body as application/json");
             }
             return;
+        }
+        // Before anything of the body is read: parts of a multipart form would go to the disk, as large as they come.
+        if (!type.startsWith("application/x-www-form-urlencoded")) {
+            throw new Refusal(415, "request.not-form", "send the form as application/x-www-form-urlencoded");
         }
         String token = context.formParam("formToken");
         if (ticket == null || token == null || !session.isFormToken(ticket, token)) {

@@ -1,17 +1,39 @@
 package io.postroom.server.web;
 
-/** Lays JSON out over lines without reading it: no number is rounded, no key moves, nothing is left out. */
+/**
+ * Lays JSON out over lines without reading it: no number is rounded, no key moves, nothing is left out before the limit. Indents
+ * may make a text a hundred times as long as it is stored, so what is shown ends somewhere.
+ */
 public final class JsonText {
+    /** So much of a text is shown. */
+    public static final int LENGTH_MAX = 65_536;
+
     private static final int DEPTH_MAX = 200;
 
     private JsonText() {}
 
-    /** The same text with line breaks and indents; what is not JSON comes out somehow, never as an error. */
+    /**
+     * The beginning of the text with line breaks and indents, ended by {@code …} if that is not all; what is not JSON comes out somehow,
+     * never as an error.
+     */
     public static String pretty(String json) {
-        StringBuilder text = new StringBuilder(json.length() + json.length() / 4);
+        return pretty(json, LENGTH_MAX);
+    }
+
+    /** Whether {@link #pretty} shows less than all of it. */
+    public static boolean isCut(String shown) {
+        return shown.length() > LENGTH_MAX;
+    }
+
+    static String pretty(String json, int lengthMax) {
+        StringBuilder text = new StringBuilder(Math.min(json.length() + json.length() / 4, lengthMax + DEPTH_MAX * 2 + 2));
         int depth = 0;
         boolean inString = false;
         for (int i = 0; i < json.length(); i++) {
+            if (text.length() > lengthMax) {
+                text.setLength(lengthMax);
+                return text.append("\n…").toString();
+            }
             char c = json.charAt(i);
             if (inString) {
                 text.append(c);

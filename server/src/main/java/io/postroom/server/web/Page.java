@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,15 @@ public record Page(
         return base + to + encoded(parameters);
     }
 
+    /** An address with a whole filter, and more names and values, which take the place of those of the filter. */
+    public String filtered(String to, Map<String, String> filter, @Nullable Object... more) {
+        Map<String, @Nullable Object> parameters = new LinkedHashMap<>(filter);
+        for (int i = 0; i + 1 < more.length; i += 2) {
+            parameters.put(String.valueOf(more[i]), more[i + 1]);
+        }
+        return base + to + encoded(parameters);
+    }
+
     /** A path with a name in it that others have chosen. */
     public String link(String to, String name) {
         return base + to + "/" + encode(name);
@@ -63,6 +73,11 @@ public record Page(
     /** A value of the query; empty if it is not there. */
     public String asked(String name) {
         return query.getOrDefault(name, "");
+    }
+
+    /** Whether what is done here is done to real customers: only that is shown in red. */
+    public boolean isProduction() {
+        return environment.toLowerCase(Locale.ROOT).startsWith("prod");
     }
 
     public boolean mayAct() {

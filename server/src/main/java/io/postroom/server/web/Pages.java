@@ -5,6 +5,7 @@ import gg.jte.TemplateEngine;
 import gg.jte.TemplateOutput;
 import gg.jte.output.StringOutput;
 import io.javalin.http.Context;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -27,7 +28,8 @@ public final class Pages {
     /** What a page of one part of the console knows. */
     public Page page(Context context, String title, String place) {
         Map<String, String> query = new LinkedHashMap<>();
-        context.queryParamMap().forEach((name, values) -> query.put(name, values.get(values.size() - 1)));
+        // The first, as the query reads it; names that are given twice are refused where they are read.
+        context.queryParamMap().forEach((name, values) -> query.put(name, values.get(0)));
         String base = context.contextPath();
         return new Page(
                 title,
@@ -38,9 +40,15 @@ public final class Pages {
                 query,
                 settings.environment(),
                 Gate.userOrNull(context),
-                settings.needsSignIn(),
+                settings.hasUsers(),
                 Gate.formToken(context),
                 clock.instant());
+    }
+
+    /** Answers with a text to keep, which no browser shows or takes for something else. */
+    public static void download(Context context, String name, String text) {
+        context.header("Content-Disposition", "attachment; filename=\"" + name + "\"");
+        context.contentType("application/octet-stream").result(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Answers with a template; names and values are its parameters, besides the page. */

@@ -13,10 +13,12 @@ public final class Routes {
 
     private final RoutesConfig routes;
     private final Pages pages;
+    private final Deeds deeds;
 
-    Routes(RoutesConfig routes, Pages pages) {
+    Routes(RoutesConfig routes, Pages pages, Deeds deeds) {
         this.routes = routes;
         this.pages = pages;
+        this.deeds = deeds;
     }
 
     public Pages pages() {
@@ -29,9 +31,24 @@ public final class Routes {
         return this;
     }
 
-    /** What a form of a page does; it ends with a redirect, so that reloading does nothing again. */
-    public Routes act(String path, Handler handler) {
-        routes.post(path, handler);
+    /** Does what a form asks for, and says which page of ours shows it. */
+    @FunctionalInterface
+    public interface Act {
+        String act(Context context) throws Exception;
+    }
+
+    /**
+     * What a form of a page does. It ends with a redirect, so that reloading does nothing again; and a form that is sent twice, by
+     * whatever means, leads to the same page and does nothing again either.
+     */
+    public Routes act(String path, Act act) {
+        routes.post(path, context -> {
+            String id = Asked.formText(context, "id");
+            String to = id == null
+                    ? act.act(context)
+                    : deeds.once(user(context).name() + " form " + id, context.path(), () -> act.act(context));
+            context.redirect(context.contextPath() + to);
+        });
         return this;
     }
 
@@ -48,7 +65,17 @@ public final class Routes {
         return this;
     }
 
-    /** A call that changes something. */
+    /** A call that changes something, once for each key. */
+    public Routes once(String path, Call call) {
+        routes.post(CALLS + path, context -> {
+            String key = user(context).name() + " call " + Acting.key(context);
+            String asked = context.path() + " " + Gate.hash(context.body());
+            send(context, deeds.once(key, asked, () -> JSON.writeValueAsString(call.answer(context))));
+        });
+        return this;
+    }
+
+    /** A call that changes something, and that has an identity of its own by which it is done once. */
     public Routes change(String path, Call call) {
         routes.post(CALLS + path, context -> send(context, call.answer(context)));
         return this;

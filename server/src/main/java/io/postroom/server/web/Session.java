@@ -16,7 +16,6 @@ import javax.crypto.spec.SecretKeySpec;
  * a restart everybody begins anew.
  */
 final class Session {
-    static final String COOKIE = "postroom_session";
     static final Duration LIFETIME = Duration.ofHours(12);
 
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -33,7 +32,7 @@ final class Session {
     /** What a cookie says: whose it is, by the hash of the account's token, and a number that no other cookie has. */
     record Ticket(String account, String nonce) {}
 
-    /** A cookie for an account; empty for whoever need not sign in. */
+    /** A cookie for an account; empty for whoever has not signed in. */
     String issue(String account) {
         byte[] nonce = new byte[18];
         RANDOM.nextBytes(nonce);

@@ -13,8 +13,8 @@ import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -25,16 +25,25 @@ public final class WebServer implements AutoCloseable {
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final int REQUEST_BYTES_MAX = 262_144;
     private static final String CALLS = "/api/";
-    private static final Set<String> NOT_FOUND =
-            Set.of("subscription.unknown", "redrive.unknown", "job.unknown", "schedule.unknown");
     private static final String TIMEOUT = "57014";
+    private static final String LOCKED = "55P03";
+    /** Asked for with something else, or too late. */
+    private static final Map<String, Integer> STATUSES = Map.of(
+            "subscription.unknown", 404,
+            "redrive.unknown", 404,
+            "job.unknown", 404,
+            "schedule.unknown", 404,
+            "redrive.other", 422,
+            "redrive.ended", 409);
 
     private final Javalin server;
     private final WebSettings settings;
+    private final @Nullable String token;
 
-    private WebServer(Javalin server, WebSettings settings) {
+    private WebServer(Javalin server, WebSettings settings, @Nullable String token) {
         this.server = server;
         this.settings = settings;
+        this.token = token;
     }
 
     /** What a feature adds: its pages and its calls. */
@@ -50,7 +59,9 @@ public final class WebServer implements AutoCloseable {
             throw new CommandException(ExitCode.USAGE, String.join("\n", problems));
         }
         Assets assets = new Assets();
-        Gate gate = new Gate(settings, new Session(Clock.systemUTC()));
+        Access access = Access.of(settings);
+        Deeds deeds = new Deeds();
+        Gate gate = new Gate(settings, new Session(Clock.systemUTC()), access);
         Pages pages = new Pages(settings, assets, Clock.systemUTC());
         Javalin server = Javalin.create(config -> {
             configure(config, settings);
@@ -58,11 +69,11 @@ public final class WebServer implements AutoCloseable {
             config.routes.get("/assets/{version}/{name}", assets::serve);
             config.routes.before(context -> admit(context, gate));
             new SignIn(gate, pages).add(config.routes);
-            features.forEach(feature -> feature.add(new Routes(config.routes, pages)));
+            features.forEach(feature -> feature.add(new Routes(config.routes, pages, deeds)));
             errors(config, pages);
         });
         try {
-            return new WebServer(server.start(settings.host(), settings.port()), settings);
+            return new WebServer(server.start(settings.host(), settings.port()), settings, access.token());
         } catch (JavalinBindException e) {
             throw new CommandException(
                     ExitCode.FAILURE,
@@ -83,7 +94,7 @@ public final class WebServer implements AutoCloseable {
     private static void admit(Context context, Gate gate) {
         Gate.harden(context);
         String path = context.path().substring(context.contextPath().length());
-        if (!path.startsWith("/health") && !path.startsWith("/assets/")) {
+        if (!path.equals("/health") && !path.startsWith("/health/") && !path.startsWith("/assets/")) {
             gate.admit(context, isCall(context));
         }
     }
@@ -100,7 +111,7 @@ public final class WebServer implements AutoCloseable {
         config.routes.exception(
                 PostroomException.class,
                 (e, context) -> answer.accept(new Failure(
-                        context, NOT_FOUND.contains(e.code()) ? 404 : 400, e.code(), String.valueOf(e.getMessage()))));
+                        context, STATUSES.getOrDefault(e.code(), 400), e.code(), String.valueOf(e.getMessage()))));
         config.routes.exception(
                 HttpResponseException.class,
                 (e, context) -> answer.accept(new Failure(
@@ -127,7 +138,11 @@ public final class WebServer implements AutoCloseable {
                     context,
                     503,
                     "database.slow",
-                    "the database took longer than two seconds to answer; ask for less, or again when it has less to do");
+                    "the database took longer than a page may wait; ask for less, or again when it has less to do");
+        }
+        if (e.sqlState().equals(LOCKED)) {
+            return new Failure(
+                    context, 503, "database.busy", "somebody else is changing the same; nothing was done: try again soon");
         }
         LOG.warn("could not ask the database: {}", e.getMessage());
         return new Failure(
@@ -151,7 +166,7 @@ public final class WebServer implements AutoCloseable {
             context.contentType("application/problem+json");
             context.result(JSON.writeValueAsBytes(problem));
         } else if (failure.status() == 401) {
-            context.redirect(context.contextPath() + "/sign-in");
+            SignIn.lead(context, pages);
         } else {
             pages.show(
                     context,
@@ -172,6 +187,7 @@ public final class WebServer implements AutoCloseable {
             case 404 -> "Not found";
             case 409, 422 -> "Not possible now";
             case 413 -> "Too large";
+            case 415 -> "Not sent as it should be";
             case 503 -> "The database does not answer";
             default -> "Not answered";
         };
@@ -185,6 +201,11 @@ public final class WebServer implements AutoCloseable {
     public String url() {
         String host = settings.isLoopback() ? "localhost" : settings.host();
         return "http://" + host + ":" + port() + settings.basePath() + "/";
+    }
+
+    /** Where whoever started the process comes in: with its token, unless there are users. */
+    public String entry() {
+        return token == null ? url() : url() + "sign-in?token=" + token;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.postroom.server.web;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -14,7 +15,7 @@ import java.util.Set;
  * @param environment a word that every page shows, such as {@code production}; empty: none
  * @param https whether browsers come by HTTPS, through a proxy: cookies are then for HTTPS only
  * @param readOnly whether nobody may change anything here
- * @param accounts by the SHA-256 of their tokens, as hexadecimal digits; without any, whoever can reach it may use it
+ * @param accounts by the SHA-256 of their tokens, as hexadecimal digits; without any, it is for whoever has the token of the process
  */
 public record WebSettings(
         String host,
@@ -41,18 +42,26 @@ public record WebSettings(
 
     /** What stands against serving it like this, a sentence each. */
     public List<String> problems() {
-        return isLoopback() || !accounts.isEmpty()
-                ? List.of()
-                : List.of("console.address is " + host
-                        + ", which others can reach, and there are no console.users; add some, or" + " listen on "
-                        + HOST);
+        List<String> problems = new ArrayList<>();
+        if (hasUsers()) {
+            return problems;
+        }
+        if (!isLoopback()) {
+            problems.add("console.address is " + host
+                    + ", which others can reach, and there are no console.users; add some, or listen on " + HOST);
+        }
+        if (!basePath.isEmpty() || https) {
+            problems.add((https ? "console.https" : "console.base-path")
+                    + " is for a proxy, through which others come, and there are no console.users; add some, or leave it out");
+        }
+        return problems;
     }
 
     boolean isLoopback() {
         return LOOPBACK.contains(host.toLowerCase(Locale.ROOT));
     }
 
-    boolean needsSignIn() {
+    boolean hasUsers() {
         return !accounts.isEmpty();
     }
 }

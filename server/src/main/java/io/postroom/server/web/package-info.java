@@ -6,8 +6,8 @@
  * they are given, calls as JSON. Nothing is kept between requests but a secret that signs cookies; a process that dies takes
  * nothing with it, and whoever was signed in signs in again.
  *
- * <p>Reading and acting have connections of their own: a page's statements end after two seconds, and a crowd of readers cannot keep
- * an operator from acting.
+ * <p>Reading, previews of redrives and acting have connections of their own: a page's statements end after two seconds, a preview's after
+ * ten, and a crowd of readers cannot keep an operator from acting.
  */
 @NullMarked
 package io.postroom.server.web;

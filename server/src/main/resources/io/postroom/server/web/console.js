@@ -29,6 +29,14 @@
     const zone = byId('zone');
     if (zone) zone.textContent = local ? 'Local' : 'UTC';
   }
+  // On a narrow screen rows become cards, which name their fields.
+  function labelTables() {
+    document.querySelectorAll('table').forEach((table) => {
+      const names = [...table.querySelectorAll('thead th')].map((head) => head.textContent);
+      table.querySelectorAll('tbody tr').forEach((row) => [...row.cells].forEach((cell, i) => { cell.dataset.label = names[i] || ''; }));
+      table.classList.add('labelled');
+    });
+  }
   function toggleZone() {
     local = !local;
     store.set('zone', local ? 'local' : 'utc');
@@ -43,11 +51,14 @@
     refreshButton.setAttribute('aria-pressed', String(live));
     refreshButton.textContent = live ? 'Live' : 'Paused';
   };
+  const isChanged = (field) => field.tagName === 'SELECT'
+    ? [...field.options].some((option) => option.selected !== option.defaultSelected) && field.selectedIndex > 0
+    : field.type !== 'hidden' && field.value !== field.defaultValue;
   const isBusy = () => {
     const area = byId('live');
     const selection = document.getSelection();
     return !area || area.contains(document.activeElement) && /INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)
-      || area.querySelector('details[open]') || (selection && !selection.isCollapsed) || document.querySelector('dialog[open]');
+      || [...area.querySelectorAll('input, textarea, select')].some(isChanged) || area.querySelector('details[open]') || (selection && !selection.isCollapsed) || document.querySelector('dialog[open]');
   };
   const refresh = () => body.dispatchEvent(new Event('refresh'));
   if (refreshButton) {
@@ -60,7 +71,7 @@
     store.set('live', live ? 'on' : 'off');
     showLive();
   }
-  document.addEventListener('htmx:afterSwap', () => { showTimes(document); });
+  document.addEventListener('htmx:afterSwap', () => { showTimes(document); labelTables(); });
   document.addEventListener('htmx:beforeSwap', (event) => {
     // A failing database must not take away what is on the screen.
     if (event.detail.xhr.status >= 400) event.detail.shouldSwap = false;
@@ -177,5 +188,6 @@
 
   showTheme();
   showTimes(document);
+  labelTables();
   document.documentElement.dataset.ready = 'yes';
 })();

@@ -37,7 +37,8 @@ class CauseTableTest {
     }
 
     private static List<DeadLetterGroup> causes(DeadLetterFilter filter) {
-        return database.postroom().database().run(tx -> new CauseTable(Schema.POSTROOM).causes(tx, filter, 100));
+        return database.postroom().database().run(tx -> new CauseTable(Schema.POSTROOM).causes(tx, filter, 100))
+                .groups();
     }
 
     @Test
@@ -46,6 +47,21 @@ class CauseTableTest {
                         .mapToLong(DeadLetterGroup::letters)
                         .sum())
                 .isEqualTo(CauseTable.WINDOW);
+    }
+
+    @Test
+    void knowsThatThereAreMoreHoweverFewGroupsAreShown() {
+        CauseTable table = new CauseTable(Schema.POSTROOM);
+        CauseTable.Causes one =
+                database.postroom().database().run(tx -> table.causes(tx, DeadLetterFilter.ALL, 1));
+        assertThat(one.groups()).hasSize(1);
+        assertThat(one.lookedAt()).isEqualTo(CauseTable.WINDOW);
+        assertThat(one.isWhole()).isFalse();
+        assertThat(database.postroom()
+                        .database()
+                        .run(tx -> table.causes(tx, DeadLetterFilter.ofOwner("shipping"), 1))
+                        .isWhole())
+                .isTrue();
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.postroom.server.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.server.web.WebSettings;
 import java.net.Socket;
 import java.net.URLEncoder;
 import java.net.http.HttpResponse;
@@ -283,6 +284,83 @@ class ConsoleTest {
     }
 
     @Test
+    void toBeOnTheSameMachineIsNotEnough() throws Exception {
+        try (ConsoleUnderTest other = ConsoleUnderTest.start(WebSettings.local(0))) {
+            assertThat(other.get("/api/v1/audit").statusCode()).isEqualTo(401);
+            assertThat(other.get("/").headers().firstValue("Location").orElse("")).endsWith("/sign-in");
+            assertThat(other.get("/sign-in?token=guess").statusCode()).isEqualTo(200);
+            assertThat(other.get("/").statusCode()).isEqualTo(302);
+            assertThat(other.enter().statusCode()).isEqualTo(302);
+            assertThat(other.get("/").statusCode()).isEqualTo(200);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"})
+    void answersNoProxyWithoutUsers(String header) throws Exception {
+        HttpResponse<String> answer = console.send("GET", "/api/v1/audit", "", header, "10.0.0.7");
+        assertThat(answer.statusCode()).isEqualTo(421);
+        assertThat(answer.body()).contains("request.proxied");
+    }
+
+    @Test
+    void pagesOfOthersMayLeadHereAndAskForNothing() throws Exception {
+        String[] fetched = {"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"};
+        String[] followed = {"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"};
+        assertThat(console.send("GET", "/redrives/new?subscription=shipping", "", fetched)
+                        .statusCode())
+                .isEqualTo(403);
+        assertThat(console.send("GET", "/api/v1/audit", "", followed).statusCode())
+                .isEqualTo(403);
+        assertThat(console.send("GET", "/dead-letters", "", followed).statusCode())
+                .isEqualTo(200);
+    }
+
+    @Test
+    void aCallThatIsSentAgainDoesNothingAgain() throws Exception {
+        console.database()
+                .execute(
+                        "insert into postroom.subscription (name, lanes, paused_at, paused_by, pause_reason) values ('mail', 1, now(),"
+                                + " 'x', 'y')",
+                        "insert into postroom.lane (subscription, lane, position) values ('mail', 0, 0)");
+        String path = "/subscriptions/mail";
+        String key = UUID.randomUUID().toString();
+        HttpResponse<String> first = console.call(path + "/resume", key, "{\"reason\":\"x\"}");
+        assertThat(first.body()).contains("\"wasPaused\":true");
+        console.call(path + "/pause", UUID.randomUUID().toString(), "{\"reason\":\"again\"}");
+        assertThat(console.call(path + "/resume", key, "{\"reason\":\"x\"}").body())
+                .isEqualTo(first.body());
+        assertThat(console.database()
+                        .queryLong("select count(*) from postroom.subscription where name = 'mail' and paused_at is null"))
+                .isZero();
+        HttpResponse<String> other = console.call(path + "/resume", key, "{\"reason\":\"y\"}");
+        assertThat(other.statusCode()).isEqualTo(422);
+        assertThat(other.body()).contains("idempotency.mismatch");
+    }
+
+    @Test
+    void aFormThatIsSentAgainLeadsToTheSameJob() throws Exception {
+        Map<String, String> form = Map.of("reason", "x", "id", UUID.randomUUID().toString());
+        HttpResponse<String> first = console.submit("/schedules/nightly", "/schedules/nightly/run", form);
+        long jobs = count("job");
+        HttpResponse<String> second = console.submit("/schedules/nightly", "/schedules/nightly/run", form);
+        assertThat(second.headers().firstValue("Location"))
+                .isEqualTo(first.headers().firstValue("Location"))
+                .isPresent();
+        assertThat(count("job")).isEqualTo(jobs);
+    }
+
+    @Test
+    void aCallThatFailedMayBeSentAgain() throws Exception {
+        String key = UUID.randomUUID().toString();
+        for (int i = 0; i < 2; i++) {
+            assertThat(console.call("/subscriptions/nobody/pause", key, "{\"reason\":\"x\"}")
+                            .statusCode())
+                    .isEqualTo(404);
+        }
+    }
+
+    @Test
     void healthNeedsNothing() throws Exception {
         assertThat(console.get("/health").body()).contains("\"ready\":true");
         assertThat(console.get("/health/live").statusCode()).isEqualTo(200);
@@ -320,7 +398,7 @@ class ConsoleTest {
         assertThat(console.call("/subscriptions/casework/pause", "k1", "{\"reason\":\"again\"}")
                         .body())
                 .contains("\"already\":false");
-        assertThat(console.call("/subscriptions/casework/pause", "k1", "{\"reason\":\"again\"}")
+        assertThat(console.call("/subscriptions/casework/pause", "k2", "{\"reason\":\"again\"}")
                         .body())
                 .contains("\"already\":true");
         assertThat(console.database()

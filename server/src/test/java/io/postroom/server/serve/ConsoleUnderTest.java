@@ -11,7 +11,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -25,26 +27,53 @@ public final class ConsoleUnderTest implements AutoCloseable {
     private final Console console;
     private final HttpClient client =
             HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NEVER).build();
-    private String cookie = "";
+    private final Map<String, String> cookies = new LinkedHashMap<>();
 
     private ConsoleUnderTest(TestDatabase database, Console console) {
         this.database = database;
         this.console = console;
     }
 
-    public static ConsoleUnderTest start() {
-        return start(WebSettings.local(0));
+    /** Without users, and signed in with the token of the process. */
+    public static ConsoleUnderTest start() throws IOException, InterruptedException {
+        ConsoleUnderTest console = start(WebSettings.local(0), database -> {});
+        console.enter();
+        return console;
     }
 
     public static ConsoleUnderTest start(WebSettings settings) {
+        return start(settings, database -> {});
+    }
+
+    /** What a console finds when it starts. */
+    @FunctionalInterface
+    public interface Filling {
+        void fill(TestDatabase database) throws SQLException;
+    }
+
+    public static ConsoleUnderTest start(WebSettings settings, Filling filling) {
         TestDatabase database = TestDatabase.create();
         try {
+            filling.fill(database);
             return new ConsoleUnderTest(
                     database, Console.start(database.dataSource(), Schema.POSTROOM, Upcasters.NONE, settings));
+        } catch (SQLException e) {
+            database.close();
+            throw new IllegalStateException(e);
         } catch (RuntimeException e) {
             database.close();
             throw e;
         }
+    }
+
+    /** Follows the address that the process says when it starts. */
+    public HttpResponse<String> enter() throws IOException, InterruptedException {
+        return get(console.entry().substring(url().length()));
+    }
+
+    /** Forgets who was signed in, as another browser. */
+    public void forget() {
+        cookies.clear();
     }
 
     public TestDatabase database() {
@@ -61,14 +90,19 @@ public final class ConsoleUnderTest implements AutoCloseable {
             throws IOException, InterruptedException {
         HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(url() + path))
                 .method(method, HttpRequest.BodyPublishers.ofString(body));
-        if (!cookie.isEmpty()) {
-            builder.header("Cookie", cookie);
+        if (!cookies.isEmpty()) {
+            List<String> pairs = new ArrayList<>();
+            cookies.forEach((name, value) -> pairs.add(name + "=" + value));
+            builder.header("Cookie", String.join("; ", pairs));
         }
         if (headers.length > 0) {
             builder.headers(headers);
         }
         HttpResponse<String> response = client.send(builder.build(), HttpResponse.BodyHandlers.ofString());
-        response.headers().firstValue("Set-Cookie").ifPresent(set -> cookie = set.replaceFirst(";.*", ""));
+        response.headers().allValues("Set-Cookie").forEach(set -> {
+            String[] pair = set.replaceFirst(";.*", "").split("=", 2);
+            cookies.put(pair[0], pair[1]);
+        });
         return response;
     }
 

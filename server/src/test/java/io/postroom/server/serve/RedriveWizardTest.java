@@ -125,6 +125,62 @@ class RedriveWizardTest {
     }
 
     @Test
+    void aMisspeltFilterOfACallMeansNothing() throws Exception {
+        HttpResponse<String> answer = console.call(
+                "/redrives",
+                "k1",
+                "{\"action\":\"discard\",\"subscription\":\"shipping\",\"eventType\":\"OrderPaid\",\"reason\":\"x\"}");
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(answer.body()).contains("'eventType' is not a field of the body here");
+        assertThat(console.call("/redrives", "k2", "{\"subscription\":\"a\",\"subscription\":\"b\",\"reason\":\"x\"}")
+                        .body())
+                .contains("has a field twice");
+        assertThat(console.call("/redrives", "k3", "{\"subscription\":\"a\\u0000\",\"reason\":\"x\"}")
+                        .body())
+                .contains("subscription has the character U+0000");
+        assertThat(console.database().queryLong("select count(*) from postroom.redrive"))
+                .isZero();
+    }
+
+    @Test
+    void aCallDiscardsWhatItsPlanCountedAndNoMore() throws Exception {
+        String discard = "{\"action\":\"discard\",\"subscription\":\"shipping\",\"reason\":\"x\"%s}";
+        assertThat(console.call("/redrives", "k1", discard.formatted("")).body())
+                .contains("letters or idMax is missing");
+        JsonNode plan = JsonMapper.shared()
+                .readTree(console.call("/redrives/plan", "k2", "{\"subscription\":\"shipping\"}")
+                        .body());
+        assertThat(plan.get("letters").asInt()).isEqualTo(5);
+        String few = ",\"letters\":4,\"idMax\":" + plan.get("idMax");
+        assertThat(console.call("/redrives", "k3", discard.formatted(few)).statusCode())
+                .isEqualTo(409);
+        assertThat(console.database().queryLong("select count(*) from postroom.redrive"))
+                .isZero();
+        String all = few.replace("4", "5").replace("idMax\":5", "idMax\":" + plan.get("idMax"));
+        HttpResponse<String> done = console.call("/redrives", "k4", discard.formatted(all));
+        assertThat(done.statusCode()).as(done.body()).isEqualTo(200);
+        awaitEnd(JsonMapper.shared().readTree(done.body()).get("id").asString());
+        assertThat(console.database()
+                        .queryLong("select count(*) from postroom.dead_letter where resolution = 'discarded'"))
+                .isEqualTo(5);
+    }
+
+    @Test
+    void theWholeFilterGoesFromTheListToTheRedrive() throws Exception {
+        String query = "subscription=shipping&aggregateType=order&cause=exhausted&from=2020-01-01T00:00:00Z&ids=1,2";
+        String list = console.get("/dead-letters/list?" + query).body();
+        String link = list.replaceAll("(?s).*href=\"(/redrives/new[^\"]*)\".*", "$1").replace("&amp;", "&");
+        assertThat(link).contains("ids=1%2C2", "aggregateType=order", "cause=exhausted", "from=2020");
+        assertThat(preview(link.substring(link.indexOf('?') + 1))).containsEntry("letters", "2");
+        assertThat(list)
+                .contains("<input type=\"hidden\" name=\"ids\" value=\"1,2\">")
+                .contains("<input type=\"hidden\" name=\"cause\" value=\"exhausted\">");
+        assertThat(console.get("/dead-letters/list?subscription=a&subscription=shipping")
+                        .body())
+                .contains("'subscription' is given 2 times");
+    }
+
+    @Test
     void theSameKeyIsTheSameActAndAnotherOneWithItIsRefused() throws Exception {
         String key = UUID.randomUUID().toString();
         String body = "{\"subscription\":\"shipping\",\"rate\":0.01,\"reason\":\"x\"}";
@@ -137,7 +193,7 @@ class RedriveWizardTest {
         assertThat(console.database().queryLong("select count(*) from postroom.redrive"))
                 .isEqualTo(1);
         HttpResponse<String> other = console.call("/redrives", key, body.replace("0.01", "7"));
-        assertThat(other.statusCode()).isEqualTo(400);
+        assertThat(other.statusCode()).isEqualTo(422);
         assertThat(other.body()).contains("redrive.other");
     }
 }

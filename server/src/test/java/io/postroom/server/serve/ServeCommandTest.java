@@ -7,6 +7,7 @@ import io.postroom.server.Program;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.io.BufferedReader;
+import java.net.CookieManager;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -34,6 +35,8 @@ class ServeCommandTest {
                 "console: {address: 'x:y'}                         | is not an address; write 8642",
                 "console: {address: 70000}                         | is not an address",
                 "console: {base-path: x}                           | is not a path; write /postroom",
+                "console: {base-path: /ops}                        | console.base-path is for a proxy, through which others come",
+                "console: {https: true}                            | console.https is for a proxy, through which others come",
                 "console: {https: maybe}                           | is neither true nor false",
                 "console: {users: {a: {role: boss, token-sha256: x}}} | console.users.a.role is none of viewer, operator, admin",
                 "console: {users: {a: {role: admin, token-sha256: hunter2}}} | is not 64 hexadecimal digits",
@@ -70,14 +73,16 @@ class ServeCommandTest {
             try (Program serve = Program.start("serve", "--config", file.toString(), "--url", database.url());
                     BufferedReader lines = serve.lines()) {
                 String said = serve.awaitTalk(line -> line.contains("console at "));
-                String url = said.substring(said.indexOf("http"));
+                String entry = said.substring(said.indexOf("http"));
+                String url = entry.substring(0, entry.indexOf("sign-in"));
                 try (Connection tx = database.begin()) {
                     database.postroom().outbox().publish(tx, Messages.order("o-1"));
                     tx.commit();
                 }
                 assertThat(lines.readLine()).contains("\"aggregateId\":\"o-1\"");
                 assertThat(get(url + "health").body()).contains("\"status\":\"up\"");
-                assertThat(get(url).body()).contains("screen");
+                assertThat(get(url).body()).doesNotContain("screen");
+                assertThat(get(entry).body()).contains("screen");
                 serve.terminate();
                 assertThat(serve.awaitExit(Duration.ofSeconds(60))).isZero();
             }
@@ -105,7 +110,10 @@ class ServeCommandTest {
     }
 
     private static HttpResponse<String> get(String url) throws Exception {
-        return HttpClient.newHttpClient()
+        return HttpClient.newBuilder()
+                .followRedirects(HttpClient.Redirect.NORMAL)
+                .cookieHandler(new CookieManager())
+                .build()
                 .send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
     }
 }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.server.web.Role;
 import io.postroom.server.web.User;
 import io.postroom.server.web.WebSettings;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -63,6 +66,8 @@ class SignInTest {
     @Test
     void nobodySeesAnythingWithoutAToken() throws Exception {
         assertThat(console.get("/").headers().firstValue("Location").orElse("")).endsWith("/ops/postroom/sign-in");
+        assertThat(console.get("/audit?actor=x").headers().firstValue("Location").orElse(""))
+                .endsWith("/ops/postroom/sign-in?to=%2Faudit%3Factor%3Dx");
         HttpResponse<String> call = console.get("/api/v1/audit");
         assertThat(call.statusCode()).isEqualTo(401);
         assertThat(call.headers().firstValue("WWW-Authenticate")).contains("Bearer");
@@ -96,6 +101,7 @@ class SignInTest {
         assertThat(console.get("/subscriptions/billing").body())
                 .contains("billing")
                 .doesNotContain("Pause billing");
+        assertThat(console.get("/redrives/new?subscription=billing").body()).contains("Operators see here");
         assertThat(pause("wall-token").statusCode()).isEqualTo(403);
         assertThat(console.submit("/subscriptions/billing", "/subscriptions/billing/pause", Map.of("reason", "x"))
                         .statusCode())
@@ -106,9 +112,72 @@ class SignInTest {
     }
 
     @Test
+    void everybodyMaySignOut() throws Exception {
+        console.submit("/sign-in", "/sign-in", Map.of("token", "wall-token"));
+        assertThat(console.submit("/subscriptions/billing", "/sign-out", Map.of())
+                        .statusCode())
+                .isEqualTo(302);
+        assertThat(console.get("/subscriptions/billing").statusCode()).isEqualTo(302);
+    }
+
+    @Test
+    void signsInToWhereALinkLedAndNowhereElse() throws Exception {
+        assertThat(location(console.submit(
+                        "/sign-in", "/sign-in", Map.of("token", "anna-token", "to", "/dead-letters?subscription=billing"))))
+                .endsWith("/ops/postroom/dead-letters?subscription=billing");
+        for (String to : new String[] {"//evil.example", "/\\evil.example", "https://evil.example", "evil", "/ x"}) {
+            console.forget();
+            assertThat(location(console.submit("/sign-in", "/sign-in", Map.of("token", "anna-token", "to", to))))
+                    .as(to)
+                    .endsWith("/ops/postroom/")
+                    .doesNotContain("evil");
+        }
+    }
+
+    @Test
+    void aLinkOfAnotherSiteTakesNoSignInAway() throws Exception {
+        console.submit("/sign-in", "/sign-in", Map.of("token", "anna-token"));
+        // Browsers keep strict cookies back when a link of another site is followed.
+        HttpResponse<String> visit = HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create(console.url() + "/subscriptions/billing"))
+                                .headers("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate")
+                                .build(),
+                        HttpResponse.BodyHandlers.ofString());
+        assertThat(visit.statusCode()).isEqualTo(200);
+        assertThat(visit.body())
+                .contains("content=\"0;url=/ops/postroom/sign-in?to=%2Fsubscriptions%2Fbilling\"")
+                .doesNotContain("anna");
+        assertThat(visit.headers().allValues("Set-Cookie")).isEmpty();
+        assertThat(location(console.get("/sign-in?to=%2Fsubscriptions%2Fbilling")))
+                .endsWith("/ops/postroom/subscriptions/billing");
+        assertThat(console.get("/subscriptions/billing").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void aRefreshOfWhoIsNoLongerSignedInLeadsAway() throws Exception {
+        HttpResponse<String> refresh = console.send("GET", "/audit", "", "HX-Request", "true");
+        assertThat(refresh.statusCode()).isEqualTo(401);
+        assertThat(refresh.headers().firstValue("HX-Redirect")).contains("/ops/postroom/sign-in?to=%2Faudit");
+    }
+
+    @Test
+    void readsNoUpload() throws Exception {
+        console.get("/sign-in");
+        String part = "--x\r\nContent-Disposition: form-data; name=\"token\"; filename=\"a\"\r\n\r\nanna-token\r\n--x--\r\n";
+        HttpResponse<String> answer =
+                console.send("POST", "/sign-in", part, "Content-Type", "multipart/form-data; boundary=x");
+        assertThat(answer.statusCode()).isEqualTo(415);
+    }
+
+    private static String location(HttpResponse<String> answer) {
+        return answer.headers().firstValue("Location").orElse("");
+    }
+
+    @Test
     void aCookieOfSomebodyElsesMakingIsNoTicket() throws Exception {
         String ticket = hash("anna-token") + ".99999999999.bm9uY2U.c2lnbmF0dXJl";
-        HttpResponse<String> page = console.send("GET", "/", "", "Cookie", "postroom_session=" + ticket);
+        HttpResponse<String> page = console.send("GET", "/", "", "Cookie", "postroom_session_0=" + ticket);
         assertThat(page.statusCode()).isEqualTo(302);
     }
 }

@@ -29,7 +29,7 @@ class JsonTextTest {
     void keepsAwkwardPayloadsEqual() {
         JsonMapper json = JsonMapper.shared();
         Messages.awkwardPayloads()
-                .forEach((name, payload) -> assertThat(json.readTree(JsonText.pretty(payload)))
+                .forEach((name, payload) -> assertThat(json.readTree(JsonText.pretty(payload, 100_000_000)))
                         .as(name)
                         .isEqualTo(json.readTree(payload)));
     }
@@ -41,5 +41,14 @@ class JsonTextTest {
             value = {"]]]]}} | ]", "\"abc | abc", "\"abc\\ | abc", "{ | {", "plain | plain"})
     void survivesWhatIsNoJson(String text, String part) {
         assertThat(JsonText.pretty(text)).contains(part);
+    }
+
+    @Test
+    void showsOnlyTheBeginningOfWhatIndentsMakeHuge() {
+        String json = "[".repeat(99) + "1" + ",1".repeat(500_000) + "]".repeat(99);
+        String shown = JsonText.pretty(json);
+        assertThat(shown).hasSizeLessThan(JsonText.LENGTH_MAX + 10).endsWith("\n…");
+        assertThat(JsonText.isCut(shown)).isTrue();
+        assertThat(JsonText.isCut(JsonText.pretty("[1,2]"))).isFalse();
     }
 }
