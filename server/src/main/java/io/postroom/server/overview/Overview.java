@@ -36,6 +36,9 @@ public record Overview(
     private static final int BACKLOG_MIN = 1_000;
 
     public String style() {
+        if (sample.subscriptions().isEmpty()) {
+            return "idle";
+        }
         return troubles.isEmpty() ? "good" : troubles.get(0).level().style();
     }
 

@@ -20,7 +20,7 @@ public record Sample(
     }
 
     /** Those that are meant to flow: copies that are done say nothing about today, and a pause is somebody's wish. */
-    List<SubscriptionState> current() {
+    public List<SubscriptionState> current() {
         return subscriptions.stream()
                 .filter(state -> !state.isDone() && state.pause() == null)
                 .toList();

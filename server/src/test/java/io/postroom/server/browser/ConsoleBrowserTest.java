@@ -4,11 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.server.serve.ConsoleUnderTest;
 import io.postroom.server.serve.Hostile;
+import io.postroom.server.serve.Troubled;
+import io.postroom.server.web.Role;
+import io.postroom.server.web.User;
 import io.postroom.server.web.WebSettings;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -26,6 +31,7 @@ class ConsoleBrowserTest {
     private static final boolean LONG = Boolean.getBoolean("postroom.long");
     private static final int WIDE = 1280;
     private static final int NARROW = 400;
+    private static final String TOKEN = "token-of-anna";
 
     private static ConsoleUnderTest console;
     private static Browser browser;
@@ -35,10 +41,28 @@ class ConsoleBrowserTest {
     static void start() throws Exception {
         Path program = Browser.find().orElse(null);
         Assumptions.assumeTrue(program != null, "Chromium is not installed");
-        console = ConsoleUnderTest.start(new WebSettings("127.0.0.1", 0, "/ops", "test", false, false, Map.of()));
-        Hostile.fill(console.database());
+        console = ConsoleUnderTest.start(settings("/ops", "test"), Hostile::fill);
+        console.submit("/sign-in", "/sign-in", Map.of("token", TOKEN));
         browser = Browser.start(program);
         axe = axe();
+        signIn(console);
+    }
+
+    private static WebSettings settings(String basePath, String environment) throws Exception {
+        String hash = HexFormat.of()
+                .formatHex(MessageDigest.getInstance("SHA-256").digest(TOKEN.getBytes(StandardCharsets.UTF_8)));
+        Map<String, User> accounts = Map.of(hash, new User("anna", Role.OPERATOR));
+        return new WebSettings("127.0.0.1", 0, basePath, environment, false, false, accounts);
+    }
+
+    private static void signIn(ConsoleUnderTest at) throws Exception {
+        browser.look(WIDE, 900, "light");
+        browser.open(at.url() + "/audit");
+        browser.screenshot(SCREENSHOTS.resolve("sign-in-light-1280.png"));
+        browser.evaluate("document.getElementById('token').value = '" + TOKEN + "'");
+        browser.go("document.querySelector('form button').click()");
+        assertThat(browser.evaluate("location.pathname").asString()).endsWith("/audit");
+        browser.complaints();
     }
 
     private static String axe() throws IOException {
@@ -136,6 +160,50 @@ class ConsoleBrowserTest {
                 check(page.getKey(), page.getValue(), NARROW, "light");
             }
         }
+    }
+
+    @Test
+    void theFirstPageSaysWhatIsWrong() throws Exception {
+        try (ConsoleUnderTest troubled = ConsoleUnderTest.start(settings("/trouble", "production"), Troubled::fill)) {
+            signIn(troubled);
+            for (int width : new int[] {WIDE, NARROW}) {
+                String theme = width == WIDE ? "light" : "dark";
+                browser.look(width, 900, theme);
+                browser.open(troubled.url() + "/");
+                browser.screenshot(SCREENSHOTS.resolve("overview-troubled-" + theme + "-" + width + ".png"));
+                assertThat(browser.text(".health h1")).contains("need you now");
+                assertThat(browser.text(".troubles"))
+                        .contains("No relay is running", "Nobody serves billing", "dead letters of shipping", "held");
+                assertThat(browser.evaluate("document.documentElement.scrollWidth - innerWidth")
+                                .asInt())
+                        .isLessThanOrEqualTo(0);
+            }
+            for (String path : new String[] {"dead-letters", "dead-letters/list", "dead-letters/1"}) {
+                browser.open(troubled.url() + "/" + path);
+                browser.screenshot(SCREENSHOTS.resolve("troubled-" + path.replace('/', '-') + "-dark-400.png"));
+                assertThat(browser.evaluate("[...document.querySelectorAll('td, .attempt-error')].every(cell =>"
+                                        + " cell.getBoundingClientRect().right <= innerWidth)")
+                                .asBoolean())
+                        .as(path + " is cut off")
+                        .isTrue();
+            }
+        }
+    }
+
+    @Test
+    void aRefreshLeavesWhatSomebodyTypes() {
+        browser.look(WIDE, 900, "light");
+        browser.open(console.url() + "/subscriptions/shipping");
+        String first = browser.text("#as-of");
+        browser.evaluate("window.refreshes = 0; document.body.addEventListener('refresh', () => window.refreshes++)");
+        browser.evaluate("document.getElementById('reason').value = 'half a reas'; document.activeElement.blur()");
+        browser.await("performance.now() > 11000");
+        assertThat(browser.evaluate("window.refreshes").asInt()).isZero();
+        assertThat(browser.evaluate("document.getElementById('reason').value").asString())
+                .isEqualTo("half a reas");
+        browser.evaluate("document.getElementById('reason').value = ''");
+        browser.press("r");
+        browser.await("document.getElementById('as-of').textContent !== '" + first + "'");
     }
 
     @Test
