@@ -110,7 +110,11 @@ final class SubscriptionTable {
 
     Map<String, Long> countDeliveries(Connection tx, String name, int countMax) {
         Map<String, Long> counts = new LinkedHashMap<>();
-        countDeliveries.on(tx).set("name", name).set("count_max", countMax).list(row -> counts.put(row.getString(1), row.getLong(2)));
+        countDeliveries
+                .on(tx)
+                .set("name", name)
+                .set("count_max", countMax)
+                .list(row -> counts.put(row.getString(1), row.getLong(2)));
         return counts;
     }
 

@@ -42,20 +42,20 @@ final class CauseTable {
 
     private static DeadLetterGroup group(ResultSet row) throws SQLException {
         return new DeadLetterGroup(
-                        row.getString("owner"),
-                        row.getString("event_type"),
-                        row.getString("error_class"),
-                        row.getString("fingerprint"),
-                        null,
-                        null,
-                        null,
-                        null,
-                        row.getLong("letters"),
-                        row.getObject("first_buried_at", OffsetDateTime.class).toInstant(),
-                        row.getObject("last_buried_at", OffsetDateTime.class).toInstant(),
-                        row.getLong("keys"),
-                        row.getLong("tenants"),
-                        row.getLong("sample_id"),
-                        row.getString("sample_error"));
+                row.getString("owner"),
+                row.getString("event_type"),
+                row.getString("error_class"),
+                row.getString("fingerprint"),
+                null,
+                null,
+                null,
+                null,
+                row.getLong("letters"),
+                row.getObject("first_buried_at", OffsetDateTime.class).toInstant(),
+                row.getObject("last_buried_at", OffsetDateTime.class).toInstant(),
+                row.getLong("keys"),
+                row.getLong("tenants"),
+                row.getLong("sample_id"),
+                row.getString("sample_error"));
     }
 }

@@ -139,7 +139,8 @@ public final class DeadLetterPages implements WebServer.Feature {
     private Map<String, @Nullable Object> callGroups(Context context) {
         Asked.only(context, names("limit"));
         int limit = Asked.limit(context, GROUPS_MAX, CALL_PAGE_MAX);
-        List<DeadLetterGroup> groups = causes(LetterQuery.ofQuery(context), limit).groups();
+        List<DeadLetterGroup> groups =
+                causes(LetterQuery.ofQuery(context), limit).groups();
         return Listed.of(
                 LetterListing.groups(groups, BY_CAUSE, OutputFormat.JSON).objects(), null);
     }

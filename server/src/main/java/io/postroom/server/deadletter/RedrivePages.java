@@ -264,7 +264,8 @@ public final class RedrivePages implements WebServer.Feature {
             return null;
         }
         if (!text.matches("\\d{1,6}(\\.\\d{1,3})?")) {
-            throw Refusal.invalid("rate is '" + Asked.shown(text) + "', not a number of dead letters a second; write 50 or 0.5");
+            throw Refusal.invalid(
+                    "rate is '" + Asked.shown(text) + "', not a number of dead letters a second; write 50 or 0.5");
         }
         return Double.valueOf(text);
     }

@@ -92,39 +92,27 @@ public final class JobPages implements WebServer.Feature {
                         context -> Map.of(
                                 "outcome",
                                 acting.jobBoard()
-                                        .retry(
-                                                id(context),
-                                                actor(context),
-                                                Acting.reason(context))
+                                        .retry(id(context), actor(context), Acting.reason(context))
                                         .sentence()))
                 .once(
                         "/jobs/{id}/cancel",
                         context -> Map.of(
                                 "outcome",
                                 acting.jobBoard()
-                                        .cancel(
-                                                id(context),
-                                                actor(context),
-                                                Acting.reason(context))
+                                        .cancel(id(context), actor(context), Acting.reason(context))
                                         .sentence()))
                 .once(
                         "/queues/{name}/pause",
                         context -> Map.of(
                                 "changed",
                                 acting.jobBoard()
-                                        .pause(
-                                                context.pathParam("name"),
-                                                actor(context),
-                                                Acting.reason(context))))
+                                        .pause(context.pathParam("name"), actor(context), Acting.reason(context))))
                 .once(
                         "/queues/{name}/resume",
                         context -> Map.of(
                                 "changed",
                                 acting.jobBoard()
-                                        .resume(
-                                                context.pathParam("name"),
-                                                actor(context),
-                                                Acting.reason(context))));
+                                        .resume(context.pathParam("name"), actor(context), Acting.reason(context))));
     }
 
     private Search jobs(Context context, int limit) {

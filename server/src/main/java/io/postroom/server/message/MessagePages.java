@@ -91,7 +91,8 @@ public final class MessagePages implements WebServer.Feature {
         List<BrowseTable.Entry> looked = query.path() == null ? entries : light(entries);
         List<MessageRow> found = reading.database().run(tx -> table.rows(tx, looked, query));
         List<MessageRow> shown = found.size() > limit ? found.subList(0, limit) : found;
-        long reached = looked.size() < entries.size() ? looked.get(looked.size() - 1).position() : after + 1;
+        long reached =
+                looked.size() < entries.size() ? looked.get(looked.size() - 1).position() : after + 1;
         long end = found.size() > limit ? shown.get(limit - 1).position() : reached;
         return new Search(shown, before - 1, end, end <= 1 ? null : Long.valueOf(end));
     }
@@ -174,8 +175,7 @@ public final class MessagePages implements WebServer.Feature {
     /** An id that tells nothing of its time is looked for in whole partitions: few may do so at a time. */
     private Why search(UUID id) throws InterruptedException {
         if (!searching.tryAcquire(SEARCH_PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-            throw new Refusal(
-                    503, "database.busy", "others are looking for messages by id; try again in some seconds");
+            throw new Refusal(503, "database.busy", "others are looking for messages by id; try again in some seconds");
         }
         try {
             return reading.diagnosis().why(id);

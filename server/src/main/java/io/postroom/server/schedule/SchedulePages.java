@@ -60,20 +60,12 @@ public final class SchedulePages implements WebServer.Feature {
                         "/schedules/{name}/pause",
                         context -> Map.of(
                                 "changed",
-                                acting.schedules()
-                                        .pause(
-                                                name(context),
-                                                actor(context),
-                                                Acting.reason(context))))
+                                acting.schedules().pause(name(context), actor(context), Acting.reason(context))))
                 .once(
                         "/schedules/{name}/resume",
                         context -> Map.of(
                                 "changed",
-                                acting.schedules()
-                                        .resume(
-                                                name(context),
-                                                actor(context),
-                                                Acting.reason(context))));
+                                acting.schedules().resume(name(context), actor(context), Acting.reason(context))));
     }
 
     private void show(Context context, Pages pages) {

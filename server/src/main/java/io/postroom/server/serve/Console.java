@@ -60,7 +60,8 @@ public final class Console implements AutoCloseable {
     /** Starts to serve a database; throws if the address cannot be had. */
     public static Console start(DataSource source, Schema schema, Upcasters upcasters, WebSettings settings) {
         HikariDataSource reading = Connections.reading(source, READING, STATEMENT_MAX);
-        // What a redrive would do takes longer than a page; whoever asks for it must not keep others from looking or acting.
+        // What a redrive would do takes longer than a page; whoever asks for it must not keep others from looking or
+        // acting.
         HikariDataSource planning = Connections.reading(source, PLANNING, PLAN_STATEMENT_MAX);
         HikariDataSource acting = Connections.acting(source, ACTING, ACT_STATEMENT_MAX, LOCK_MAX);
         Postroom looking = postroom(reading, schema, upcasters);

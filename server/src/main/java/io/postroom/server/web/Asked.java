@@ -30,7 +30,9 @@ public final class Asked {
         for (String name : given) {
             if (!names.contains(name)) {
                 throw Refusal.invalid("'" + shown(name) + "' is not " + what + " here; those are "
-                        + (names.isEmpty() ? "none" : String.join(", ", names.stream().sorted().toList())));
+                        + (names.isEmpty()
+                                ? "none"
+                                : String.join(", ", names.stream().sorted().toList())));
             }
         }
     }

@@ -40,7 +40,9 @@ final class Deeds {
     private static String answer(Deed before, String asked) {
         if (!before.asked().equals(asked)) {
             throw new Refusal(
-                    422, "idempotency.mismatch", "this key was used for something else; nothing was done: send a new one");
+                    422,
+                    "idempotency.mismatch",
+                    "this key was used for something else; nothing was done: send a new one");
         }
         String answer = before.answer();
         if (answer == null) {

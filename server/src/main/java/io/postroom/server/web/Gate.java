@@ -33,7 +33,13 @@ final class Gate {
     private static final Pattern BEARER = Pattern.compile("(?i)bearer +(\\S{1,200})");
     private static final Set<HandlerType> READING = Set.of(HandlerType.GET, HandlerType.HEAD, HandlerType.OPTIONS);
     private static final List<String> OF_PROXIES = List.of(
-            "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Server", "X-Real-IP", "Via");
+            "Forwarded",
+            "X-Forwarded-For",
+            "X-Forwarded-Host",
+            "X-Forwarded-Proto",
+            "X-Forwarded-Server",
+            "X-Real-IP",
+            "Via");
 
     private final WebSettings settings;
     private final Session session;
@@ -165,7 +171,8 @@ final class Gate {
             return;
         }
         String host = context.header("Host");
-        String name = host == null ? "localhost" : host.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT);
+        String name =
+                host == null ? "localhost" : host.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT);
         if (!WebSettings.LOOPBACK.contains(name)) {
             throw new Refusal(
                     421,

@@ -26,7 +26,8 @@ public final class JsonText {
     }
 
     static String pretty(String json, int lengthMax) {
-        StringBuilder text = new StringBuilder(Math.min(json.length() + json.length() / 4, lengthMax + DEPTH_MAX * 2 + 2));
+        StringBuilder text =
+                new StringBuilder(Math.min(json.length() + json.length() / 4, lengthMax + DEPTH_MAX * 2 + 2));
         int depth = 0;
         boolean inString = false;
         for (int i = 0; i < json.length(); i++) {

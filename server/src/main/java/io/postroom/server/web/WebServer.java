@@ -142,7 +142,10 @@ public final class WebServer implements AutoCloseable {
         }
         if (e.sqlState().equals(LOCKED)) {
             return new Failure(
-                    context, 503, "database.busy", "somebody else is changing the same; nothing was done: try again soon");
+                    context,
+                    503,
+                    "database.busy",
+                    "somebody else is changing the same; nothing was done: try again soon");
         }
         LOG.warn("could not ask the database: {}", e.getMessage());
         return new Failure(

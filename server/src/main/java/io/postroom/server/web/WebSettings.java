@@ -51,8 +51,9 @@ public record WebSettings(
                     + ", which others can reach, and there are no console.users; add some, or listen on " + HOST);
         }
         if (!basePath.isEmpty() || https) {
-            problems.add((https ? "console.https" : "console.base-path")
-                    + " is for a proxy, through which others come, and there are no console.users; add some, or leave it out");
+            problems.add(
+                    (https ? "console.https" : "console.base-path")
+                            + " is for a proxy, through which others come, and there are no console.users; add some, or leave it out");
         }
         return problems;
     }

@@ -37,7 +37,9 @@ class CauseTableTest {
     }
 
     private static List<DeadLetterGroup> causes(DeadLetterFilter filter) {
-        return database.postroom().database().run(tx -> new CauseTable(Schema.POSTROOM).causes(tx, filter, 100))
+        return database.postroom()
+                .database()
+                .run(tx -> new CauseTable(Schema.POSTROOM).causes(tx, filter, 100))
                 .groups();
     }
 
@@ -52,8 +54,7 @@ class CauseTableTest {
     @Test
     void knowsThatThereAreMoreHoweverFewGroupsAreShown() {
         CauseTable table = new CauseTable(Schema.POSTROOM);
-        CauseTable.Causes one =
-                database.postroom().database().run(tx -> table.causes(tx, DeadLetterFilter.ALL, 1));
+        CauseTable.Causes one = database.postroom().database().run(tx -> table.causes(tx, DeadLetterFilter.ALL, 1));
         assertThat(one.groups()).hasSize(1);
         assertThat(one.lookedAt()).isEqualTo(CauseTable.WINDOW);
         assertThat(one.isWhole()).isFalse();

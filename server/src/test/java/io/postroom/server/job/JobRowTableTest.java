@@ -41,13 +41,18 @@ class JobRowTableTest {
     void listsWhatFitsWithinTheWindow() {
         assertThat(ids(JobFilter.ALL, 0, 12)).containsExactly(11L, 10L, 9L, 8L, 7L, 6L, 5L, 4L, 3L, 2L, 1L);
         assertThat(ids(new JobFilter("mail", null, null, null, null), 7, 12)).containsExactly(11L, 10L, 8L);
-        assertThat(ids(new JobFilter(null, null, JobState.FAILED, null, null), 0, 11)).isEmpty();
+        assertThat(ids(new JobFilter(null, null, JobState.FAILED, null, null), 0, 11))
+                .isEmpty();
     }
 
     @Test
     void knowsTheIdsThereAreAndCutsErrors() {
         assertThat(database.postroom().database().run(TABLE::span)).isEqualTo(new JobRowTable.Span(1, 11));
-        assertThat(database.postroom().database().run(tx -> TABLE.rows(tx, JobFilter.ALL, 11, 12, 1)).get(0).error())
+        assertThat(database.postroom()
+                        .database()
+                        .run(tx -> TABLE.rows(tx, JobFilter.ALL, 11, 12, 1))
+                        .get(0)
+                        .error())
                 .hasSize(1000);
     }
 }

@@ -287,7 +287,8 @@ class ConsoleTest {
     void toBeOnTheSameMachineIsNotEnough() throws Exception {
         try (ConsoleUnderTest other = ConsoleUnderTest.start(WebSettings.local(0))) {
             assertThat(other.get("/api/v1/audit").statusCode()).isEqualTo(401);
-            assertThat(other.get("/").headers().firstValue("Location").orElse("")).endsWith("/sign-in");
+            assertThat(other.get("/").headers().firstValue("Location").orElse(""))
+                    .endsWith("/sign-in");
             assertThat(other.get("/sign-in?token=guess").statusCode()).isEqualTo(200);
             assertThat(other.get("/").statusCode()).isEqualTo(302);
             assertThat(other.enter().statusCode()).isEqualTo(302);
@@ -331,7 +332,8 @@ class ConsoleTest {
         assertThat(console.call(path + "/resume", key, "{\"reason\":\"x\"}").body())
                 .isEqualTo(first.body());
         assertThat(console.database()
-                        .queryLong("select count(*) from postroom.subscription where name = 'mail' and paused_at is null"))
+                        .queryLong(
+                                "select count(*) from postroom.subscription where name = 'mail' and paused_at is null"))
                 .isZero();
         HttpResponse<String> other = console.call(path + "/resume", key, "{\"reason\":\"y\"}");
         assertThat(other.statusCode()).isEqualTo(422);

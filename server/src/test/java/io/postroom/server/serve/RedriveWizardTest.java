@@ -169,7 +169,8 @@ class RedriveWizardTest {
     void theWholeFilterGoesFromTheListToTheRedrive() throws Exception {
         String query = "subscription=shipping&aggregateType=order&cause=exhausted&from=2020-01-01T00:00:00Z&ids=1,2";
         String list = console.get("/dead-letters/list?" + query).body();
-        String link = list.replaceAll("(?s).*href=\"(/redrives/new[^\"]*)\".*", "$1").replace("&amp;", "&");
+        String link =
+                list.replaceAll("(?s).*href=\"(/redrives/new[^\"]*)\".*", "$1").replace("&amp;", "&");
         assertThat(link).contains("ids=1%2C2", "aggregateType=order", "cause=exhausted", "from=2020");
         assertThat(preview(link.substring(link.indexOf('?') + 1))).containsEntry("letters", "2");
         assertThat(list)

@@ -66,7 +66,10 @@ class SignInTest {
     @Test
     void nobodySeesAnythingWithoutAToken() throws Exception {
         assertThat(console.get("/").headers().firstValue("Location").orElse("")).endsWith("/ops/postroom/sign-in");
-        assertThat(console.get("/audit?actor=x").headers().firstValue("Location").orElse(""))
+        assertThat(console.get("/audit?actor=x")
+                        .headers()
+                        .firstValue("Location")
+                        .orElse(""))
                 .endsWith("/ops/postroom/sign-in?to=%2Faudit%3Factor%3Dx");
         HttpResponse<String> call = console.get("/api/v1/audit");
         assertThat(call.statusCode()).isEqualTo(401);
@@ -123,7 +126,9 @@ class SignInTest {
     @Test
     void signsInToWhereALinkLedAndNowhereElse() throws Exception {
         assertThat(location(console.submit(
-                        "/sign-in", "/sign-in", Map.of("token", "anna-token", "to", "/dead-letters?subscription=billing"))))
+                        "/sign-in",
+                        "/sign-in",
+                        Map.of("token", "anna-token", "to", "/dead-letters?subscription=billing"))))
                 .endsWith("/ops/postroom/dead-letters?subscription=billing");
         for (String to : new String[] {"//evil.example", "/\\evil.example", "https://evil.example", "evil", "/ x"}) {
             console.forget();
@@ -164,7 +169,8 @@ class SignInTest {
     @Test
     void readsNoUpload() throws Exception {
         console.get("/sign-in");
-        String part = "--x\r\nContent-Disposition: form-data; name=\"token\"; filename=\"a\"\r\n\r\nanna-token\r\n--x--\r\n";
+        String part =
+                "--x\r\nContent-Disposition: form-data; name=\"token\"; filename=\"a\"\r\n\r\nanna-token\r\n--x--\r\n";
         HttpResponse<String> answer =
                 console.send("POST", "/sign-in", part, "Content-Type", "multipart/form-data; boundary=x");
         assertThat(answer.statusCode()).isEqualTo(415);

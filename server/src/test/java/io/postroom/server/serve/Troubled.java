@@ -20,7 +20,8 @@ public final class Troubled {
                                     .mapToObj(n -> Message.about("order", "o-" + (1000 + n % 20))
                                             .tenantId(n % 3 == 0 ? "acme" : "globex")
                                             .event(n % 2 == 0 ? "OrderPlaced" : "OrderPaid")
-                                            .payload("{\"order\":" + n + ",\"total\":{\"amount\":\"19.90\",\"currency\":\"EUR\"}}")
+                                            .payload("{\"order\":" + n
+                                                    + ",\"total\":{\"amount\":\"19.90\",\"currency\":\"EUR\"}}")
                                             .build())
                                     .toList());
             tx.commit();
