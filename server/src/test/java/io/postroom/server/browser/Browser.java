@@ -152,6 +152,13 @@ final class Browser implements AutoCloseable {
         awaitPage();
     }
 
+    /** Opens an address that leads to a page without a script. */
+    void openPlain(String url) {
+        evaluate("window.isOld = true");
+        send("Page.navigate", Map.of("url", url));
+        await("!window.isOld && document.readyState === 'complete'");
+    }
+
     /** Waits until another page than before is there and ready. */
     void awaitPage() {
         await(
