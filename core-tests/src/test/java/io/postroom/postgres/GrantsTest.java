@@ -38,6 +38,7 @@ class GrantsTest {
     static final String EXPECTED = """
                                writer relay  reader operator consumer
             schema             u      u      u      u      u
+            act                -      -      -      siud   -
             attempt            -      si     s      s      -
             audit              i      i      s      si     -
             circuit            -      siud   s      s      -

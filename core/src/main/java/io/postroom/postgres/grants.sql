@@ -109,6 +109,7 @@ grant insert on /*schema*/redriven_letter to "/*operator*/";
 grant insert, update on /*schema*/subscription_move to "/*operator*/";
 grant insert, delete on /*schema*/source_offset to "/*operator*/";
 grant insert on /*schema*/audit to "/*operator*/";
+grant select, insert, update, delete on /*schema*/act to "/*operator*/";
 grant insert, update, delete on /*schema*/job to "/*operator*/";
 grant insert, update on /*schema*/job_queue, /*schema*/job_limit to "/*operator*/";
 grant insert, update, delete on /*schema*/schedule to "/*operator*/";

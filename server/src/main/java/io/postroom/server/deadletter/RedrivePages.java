@@ -64,7 +64,7 @@ public final class RedrivePages implements WebServer.Feature {
                 .page("/redrives/new", context -> plan(context, pages))
                 .page("/redrives/{id}", context -> show(context, pages))
                 .act("/redrives", this::request)
-                .act("/redrives/{id}/cancel", this::cancel)
+                .actOnce("/redrives/{id}/cancel", this::cancel)
                 .call(
                         "/redrives",
                         context -> Listed.of(
@@ -147,7 +147,7 @@ public final class RedrivePages implements WebServer.Feature {
         return reading.deadLetters().redrives().get(Asked.uuid(context.pathParam("id"), "id"));
     }
 
-    private String cancel(Context context) {
+    private String cancel(Context context, Postroom acting) {
         UUID id = Asked.uuid(context.pathParam("id"), "id");
         String reason = Asked.required(Asked.formText(context, "reason"), "reason");
         acting.deadLetters().redrives().cancel(id, Routes.user(context).name(), reason);
@@ -226,7 +226,7 @@ public final class RedrivePages implements WebServer.Feature {
         return object(asked);
     }
 
-    private Object callCancel(Context context) {
+    private Object callCancel(Context context, Postroom acting) {
         String reason = Acting.reason(context);
         UUID id = Asked.uuid(context.pathParam("id"), "id");
         return object(

@@ -36,12 +36,10 @@ public final class JobPages implements WebServer.Feature {
             Arrays.stream(JobState.values()).map(JobState::word).toList();
 
     private final Postroom reading;
-    private final Postroom acting;
     private final JobRowTable table;
 
-    public JobPages(Postroom reading, Postroom acting) {
+    public JobPages(Postroom reading) {
         this.reading = reading;
-        this.acting = acting;
         this.table = new JobRowTable(reading.database().schema());
     }
 
@@ -63,19 +61,19 @@ public final class JobPages implements WebServer.Feature {
                     JobDetails job = job(context);
                     Pages.download(context, "job-" + job.id() + ".json", job.payload());
                 })
-                .act("/jobs/{id}/retry", context -> {
+                .actOnce("/jobs/{id}/retry", (context, acting) -> {
                     acting.jobBoard().retry(id(context), actor(context), reason(context));
                     return "/jobs/" + id(context);
                 })
-                .act("/jobs/{id}/cancel", context -> {
+                .actOnce("/jobs/{id}/cancel", (context, acting) -> {
                     acting.jobBoard().cancel(id(context), actor(context), reason(context));
                     return "/jobs/" + id(context);
                 })
-                .act("/queues/{name}/pause", context -> {
+                .actOnce("/queues/{name}/pause", (context, acting) -> {
                     acting.jobBoard().pause(context.pathParam("name"), actor(context), reason(context));
                     return "/queues";
                 })
-                .act("/queues/{name}/resume", context -> {
+                .actOnce("/queues/{name}/resume", (context, acting) -> {
                     acting.jobBoard().resume(context.pathParam("name"), actor(context), reason(context));
                     return "/queues";
                 })
@@ -89,27 +87,27 @@ public final class JobPages implements WebServer.Feature {
                         context -> Listed.of(queues(reading.jobBoard().queues()).objects(), null))
                 .once(
                         "/jobs/{id}/retry",
-                        context -> Map.of(
+                        (context, acting) -> Map.of(
                                 "outcome",
                                 acting.jobBoard()
                                         .retry(id(context), actor(context), Acting.reason(context))
                                         .sentence()))
                 .once(
                         "/jobs/{id}/cancel",
-                        context -> Map.of(
+                        (context, acting) -> Map.of(
                                 "outcome",
                                 acting.jobBoard()
                                         .cancel(id(context), actor(context), Acting.reason(context))
                                         .sentence()))
                 .once(
                         "/queues/{name}/pause",
-                        context -> Map.of(
+                        (context, acting) -> Map.of(
                                 "changed",
                                 acting.jobBoard()
                                         .pause(context.pathParam("name"), actor(context), Acting.reason(context))))
                 .once(
                         "/queues/{name}/resume",
-                        context -> Map.of(
+                        (context, acting) -> Map.of(
                                 "changed",
                                 acting.jobBoard()
                                         .resume(context.pathParam("name"), actor(context), Acting.reason(context))));

@@ -22,11 +22,9 @@ public final class SchedulePages implements WebServer.Feature {
     private static final String PLACE = "jobs";
 
     private final Postroom reading;
-    private final Postroom acting;
 
-    public SchedulePages(Postroom reading, Postroom acting) {
+    public SchedulePages(Postroom reading) {
         this.reading = reading;
-        this.acting = acting;
     }
 
     @Override
@@ -41,15 +39,15 @@ public final class SchedulePages implements WebServer.Feature {
                                 "schedules",
                                 reading.schedules().list()))
                 .page("/schedules/{name}", context -> show(context, pages))
-                .act("/schedules/{name}/pause", context -> {
+                .actOnce("/schedules/{name}/pause", (context, acting) -> {
                     acting.schedules().pause(name(context), actor(context), reason(context));
                     return back(context);
                 })
-                .act("/schedules/{name}/resume", context -> {
+                .actOnce("/schedules/{name}/resume", (context, acting) -> {
                     acting.schedules().resume(name(context), actor(context), reason(context));
                     return back(context);
                 })
-                .act("/schedules/{name}/run", context -> {
+                .actOnce("/schedules/{name}/run", (context, acting) -> {
                     Enqueued job = acting.schedules().runNow(name(context), actor(context), reason(context));
                     return "/jobs/" + job.id();
                 })
@@ -58,12 +56,12 @@ public final class SchedulePages implements WebServer.Feature {
                         context -> Listed.of(listing(reading.schedules().list()).objects(), null))
                 .once(
                         "/schedules/{name}/pause",
-                        context -> Map.of(
+                        (context, acting) -> Map.of(
                                 "changed",
                                 acting.schedules().pause(name(context), actor(context), Acting.reason(context))))
                 .once(
                         "/schedules/{name}/resume",
-                        context -> Map.of(
+                        (context, acting) -> Map.of(
                                 "changed",
                                 acting.schedules().resume(name(context), actor(context), Acting.reason(context))));
     }

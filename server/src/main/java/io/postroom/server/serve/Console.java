@@ -18,6 +18,7 @@ import io.postroom.server.postgres.Connections;
 import io.postroom.server.projection.ReadModelPages;
 import io.postroom.server.schedule.SchedulePages;
 import io.postroom.server.subscription.SubscriptionPages;
+import io.postroom.server.web.Deeds;
 import io.postroom.server.web.Health;
 import io.postroom.server.web.WebServer;
 import io.postroom.server.web.WebSettings;
@@ -72,14 +73,15 @@ public final class Console implements AutoCloseable {
             WebServer server = WebServer.start(
                     settings,
                     new Health(looking.database()),
+                    new Deeds(doing, inside -> postroom(inside, schema, upcasters)),
                     List.of(
                             new OverviewPages(looking, sampler),
                             new MessagePages(looking),
-                            new SubscriptionPages(looking, doing),
+                            new SubscriptionPages(looking),
                             new DeadLetterPages(looking),
                             new RedrivePages(looking, postroom(planning, schema, upcasters), doing, carrier),
-                            new JobPages(looking, doing),
-                            new SchedulePages(looking, doing),
+                            new JobPages(looking),
+                            new SchedulePages(looking),
                             new ReadModelPages(looking),
                             new KeyPages(looking),
                             new AuditPages(looking),

@@ -32,11 +32,9 @@ public final class SubscriptionPages implements WebServer.Feature {
     private static final String PLACE = "subscriptions";
 
     private final Postroom reading;
-    private final Postroom acting;
 
-    public SubscriptionPages(Postroom reading, Postroom acting) {
+    public SubscriptionPages(Postroom reading) {
         this.reading = reading;
-        this.acting = acting;
     }
 
     @Override
@@ -44,8 +42,8 @@ public final class SubscriptionPages implements WebServer.Feature {
         Pages pages = routes.pages();
         routes.page("/subscriptions", context -> list(context, pages))
                 .page("/subscriptions/{name}", context -> show(context, pages))
-                .act("/subscriptions/{name}/pause", this::pause)
-                .act("/subscriptions/{name}/resume", this::resume)
+                .actOnce("/subscriptions/{name}/pause", this::pause)
+                .actOnce("/subscriptions/{name}/resume", this::resume)
                 .call("/subscriptions", context -> {
                     Asked.only(context, Set.of());
                     return Listed.of(
@@ -108,19 +106,19 @@ public final class SubscriptionPages implements WebServer.Feature {
         };
     }
 
-    private String pause(Context context) {
+    private String pause(Context context, Postroom acting) {
         String name = context.pathParam("name");
         acting.subscriptions().pause(name, act(context, Asked.formText(context, "reason")));
         return back(name);
     }
 
-    private String resume(Context context) {
+    private String resume(Context context, Postroom acting) {
         String name = context.pathParam("name");
         acting.subscriptions().resume(name, act(context, Asked.formText(context, "reason")));
         return back(name);
     }
 
-    private Map<String, @Nullable Object> callPause(Context context) {
+    private Map<String, @Nullable Object> callPause(Context context, Postroom acting) {
         String reason = Acting.reason(context);
         String name = context.pathParam("name");
         Paused paused = acting.subscriptions().pause(name, act(context, reason));
@@ -133,7 +131,7 @@ public final class SubscriptionPages implements WebServer.Feature {
         return answer;
     }
 
-    private Map<String, @Nullable Object> callResume(Context context) {
+    private Map<String, @Nullable Object> callResume(Context context, Postroom acting) {
         String reason = Acting.reason(context);
         String name = context.pathParam("name");
         Optional<Pause> ended = acting.subscriptions().resume(name, act(context, reason));

@@ -13,7 +13,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * What a call that changes something brings: its key and its body.
  *
- * <p>The key is the identity of a redrive; other acts are remembered by it while the process lives.
+ * <p>The key is the identity of a redrive; other acts are remembered by it for a day.
  */
 public final class Acting {
     private static final JsonMapper JSON = JsonMapper.builder()

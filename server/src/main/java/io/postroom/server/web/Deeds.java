@@ -1,72 +1,72 @@
 package io.postroom.server.web;
 
-import java.util.LinkedHashMap;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import io.postroom.Postroom;
+import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.SqlState;
+import java.security.MessageDigest;
+import java.sql.Connection;
+import java.util.function.Function;
+import javax.sql.DataSource;
 
 /**
- * Remembers what was done with which key, so that the same key again is the same act: the newest of them, for as long as the process
- * lives. Nothing is stored, so after a crash, or in another process, a key is as if it had never been there. Thread-safe.
+ * Does each act once, by its key: the key, the act, its audit and its answer are one transaction, so that after a crash all of them are
+ * there, or none. Keys are kept for a day, for every console of the database. Thread-safe.
  */
-final class Deeds {
-    private static final int MAX = 10_000;
+public final class Deeds {
+    private final Postroom acting;
+    private final Function<DataSource, Postroom> on;
+    private final ActTable table;
 
-    private final Map<String, Deed> deeds = new LinkedHashMap<>();
+    /** {@code on} makes a Postroom like {@code acting} on another DataSource. */
+    public Deeds(Postroom acting, Function<DataSource, Postroom> on) {
+        this.acting = acting;
+        this.on = on;
+        this.table = new ActTable(acting.database().schema());
+    }
 
-    /** What was asked for, and what was answered; null while it is under way. */
-    private record Deed(String asked, @Nullable String answer) {}
-
-    /** What is done once. */
+    /** What is done once, through a Postroom whose changes are committed together with the key. */
     @FunctionalInterface
     interface Work {
-        String answer() throws Exception;
+        String answer(Postroom acting);
     }
 
     /** Does it, or answers as before; what throws was not done, and may be tried again with its key. */
-    String once(String key, String asked, Work work) throws Exception {
-        Deed before = begin(key, asked);
-        if (before != null) {
-            return answer(before, asked);
-        }
-        try {
-            String answer = work.answer();
-            end(key, new Deed(asked, answer));
+    String once(String actor, String key, String asked, Work work) {
+        byte[] hash = Gate.digest(asked);
+        return acting.database().transactPromptly(tx -> {
+            if (!begin(tx, actor, key, hash)) {
+                return before(tx, actor, key, hash);
+            }
+            String answer = work.answer(on.apply(new Joined(tx)));
+            table.end(tx, actor, key, answer);
+            table.purge(tx);
             return answer;
-        } finally {
-            forgetUnended(key);
+        });
+    }
+
+    private boolean begin(Connection tx, String actor, String key, byte[] asked) {
+        try {
+            return table.begin(tx, actor, key, asked);
+        } catch (DatabaseException e) {
+            if (e.sqlState().equals(SqlState.LOCK_NOT_AVAILABLE)) {
+                throw running();
+            }
+            throw e;
         }
     }
 
-    private static String answer(Deed before, String asked) {
-        if (!before.asked().equals(asked)) {
+    private String before(Connection tx, String actor, String key, byte[] asked) {
+        ActTable.Done done = table.find(tx, actor, key).orElseThrow(Deeds::running);
+        if (!MessageDigest.isEqual(done.asked(), asked)) {
             throw new Refusal(
                     422,
                     "idempotency.mismatch",
                     "this key was used for something else; nothing was done: send a new one");
         }
-        String answer = before.answer();
-        if (answer == null) {
-            throw new Refusal(409, "idempotency.running", "the same is being done at the moment; ask again soon");
-        }
-        return answer;
+        return done.answer();
     }
 
-    private synchronized @Nullable Deed begin(String key, String asked) {
-        Deed before = deeds.putIfAbsent(key, new Deed(asked, null));
-        if (before == null && deeds.size() > MAX) {
-            deeds.remove(deeds.keySet().iterator().next());
-        }
-        return before;
-    }
-
-    private synchronized void end(String key, Deed deed) {
-        deeds.put(key, deed);
-    }
-
-    private synchronized void forgetUnended(String key) {
-        Deed deed = deeds.get(key);
-        if (deed != null && deed.answer() == null) {
-            deeds.remove(key);
-        }
+    private static Refusal running() {
+        return new Refusal(409, "idempotency.running", "the same is being done at the moment; ask again soon");
     }
 }

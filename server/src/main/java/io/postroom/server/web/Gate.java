@@ -241,9 +241,12 @@ final class Gate {
     }
 
     static String hash(String token) {
+        return HexFormat.of().formatHex(digest(token));
+    }
+
+    static byte[] digest(String text) {
         try {
-            byte[] bytes = token.getBytes(StandardCharsets.UTF_8);
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+            return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java has SHA-256", e);
         }

@@ -3,6 +3,8 @@ package io.postroom.server.web;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
+import io.postroom.Postroom;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -37,18 +39,27 @@ public final class Routes {
         String act(Context context) throws Exception;
     }
 
+    /** The same, with a Postroom whose changes are committed together with the key of the form. */
+    @FunctionalInterface
+    public interface OnceAct {
+        String act(Context context, Postroom acting);
+    }
+
     /**
      * What a form of a page does. It ends with a redirect, so that reloading does nothing again; and a form that is sent twice, by
      * whatever means, leads to the same page and does nothing again either.
      */
-    public Routes act(String path, Act act) {
-        routes.post(path, context -> {
-            String id = Asked.formText(context, "id");
-            String to = id == null
-                    ? act.act(context)
-                    : deeds.once(user(context).name() + " form " + id, context.path(), () -> act.act(context));
-            context.redirect(context.contextPath() + to);
+    public Routes actOnce(String path, OnceAct act) {
+        return act(path, context -> {
+            String id = Asked.required(Asked.formText(context, "id"), "id");
+            return deeds.once(
+                    user(context).name(), "form " + id, context.path(), acting -> act.act(context, acting));
         });
+    }
+
+    /** What a form of a page does that has an identity of its own, by which it is done once. */
+    public Routes act(String path, Act act) {
+        routes.post(path, context -> context.redirect(context.contextPath() + act.act(context)));
         return this;
     }
 
@@ -61,23 +72,33 @@ public final class Routes {
 
     /** A call that only reads. */
     public Routes call(String path, Call call) {
-        routes.get(CALLS + path, context -> send(context, call.answer(context)));
+        routes.get(CALLS + path, context -> send(context, JSON.writeValueAsBytes(call.answer(context))));
         return this;
     }
 
+    /** Answers a call, with a Postroom whose changes are committed together with the key of the call. */
+    @FunctionalInterface
+    public interface OnceCall {
+        Object answer(Context context, Postroom acting);
+    }
+
     /** A call that changes something, once for each key. */
-    public Routes once(String path, Call call) {
+    public Routes once(String path, OnceCall call) {
         routes.post(CALLS + path, context -> {
-            String key = user(context).name() + " call " + Acting.key(context);
             String asked = context.path() + " " + Gate.hash(context.body());
-            send(context, deeds.once(key, asked, () -> JSON.writeValueAsString(call.answer(context))));
+            String answer = deeds.once(
+                    user(context).name(),
+                    "call " + Acting.key(context),
+                    asked,
+                    acting -> JSON.writeValueAsString(call.answer(context, acting)));
+            send(context, answer.getBytes(StandardCharsets.UTF_8));
         });
         return this;
     }
 
     /** A call that changes something, and that has an identity of its own by which it is done once. */
     public Routes change(String path, Call call) {
-        routes.post(CALLS + path, context -> send(context, call.answer(context)));
+        routes.post(CALLS + path, context -> send(context, JSON.writeValueAsBytes(call.answer(context))));
         return this;
     }
 
@@ -86,11 +107,7 @@ public final class Routes {
         return Gate.user(context);
     }
 
-    private static void send(Context context, @Nullable Object value) {
-        context.contentType("application/json");
-        context.result(
-                value instanceof String text
-                        ? text.getBytes(java.nio.charset.StandardCharsets.UTF_8)
-                        : JSON.writeValueAsBytes(value));
+    private static void send(Context context, byte[] json) {
+        context.contentType("application/json").result(json);
     }
 }

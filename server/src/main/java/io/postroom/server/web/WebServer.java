@@ -53,14 +53,13 @@ public final class WebServer implements AutoCloseable {
     }
 
     /** Starts to serve; throws if the address cannot be had. */
-    public static WebServer start(WebSettings settings, Health health, List<Feature> features) {
+    public static WebServer start(WebSettings settings, Health health, Deeds deeds, List<Feature> features) {
         List<String> problems = settings.problems();
         if (!problems.isEmpty()) {
             throw new CommandException(ExitCode.USAGE, String.join("\n", problems));
         }
         Assets assets = new Assets();
         Access access = Access.of(settings);
-        Deeds deeds = new Deeds();
         Gate gate = new Gate(settings, new Session(Clock.systemUTC()), access);
         Pages pages = new Pages(settings, assets, Clock.systemUTC());
         Javalin server = Javalin.create(config -> {

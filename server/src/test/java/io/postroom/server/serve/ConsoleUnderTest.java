@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -118,6 +119,9 @@ public final class ConsoleUnderTest implements AutoCloseable {
             throw new AssertionError(from + " has no form");
         }
         List<String> pairs = new ArrayList<>(List.of("formToken=" + token.group(1)));
+        if (!fields.containsKey("id")) {
+            pairs.add("id=" + UUID.randomUUID());
+        }
         fields.forEach((name, value) -> pairs.add(name + "=" + URLEncoder.encode(value, StandardCharsets.UTF_8)));
         return send("POST", to, String.join("&", pairs), "Content-Type", "application/x-www-form-urlencoded");
     }
