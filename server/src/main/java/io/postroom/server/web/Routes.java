@@ -52,8 +52,7 @@ public final class Routes {
     public Routes actOnce(String path, OnceAct act) {
         return act(path, context -> {
             String id = Asked.required(Asked.formText(context, "id"), "id");
-            return deeds.once(
-                    user(context).name(), "form " + id, context.path(), acting -> act.act(context, acting));
+            return deeds.once(user(context).name(), "form " + id, context.path(), acting -> act.act(context, acting));
         });
     }
 
