@@ -46,6 +46,8 @@ create table /*schema*/dead_letter (
 );
 -- One open dead letter for a message of a subscription.
 create unique index dead_letter_open on /*schema*/dead_letter (source, owner, position) where resolution is null;
+-- The list of open ones, whoever has them: the newest ids may be those of a million that were just resolved.
+create index dead_letter_newest on /*schema*/dead_letter (id) where resolution is null;
 -- The list of open ones, by owner; and the groups.
 create index dead_letter_list on /*schema*/dead_letter (owner, id) where resolution is null;
 create index dead_letter_group on /*schema*/dead_letter (owner, fingerprint, event_type) where resolution is null;

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -52,6 +53,12 @@ public final class Carrier implements AutoCloseable {
         } catch (PostroomException e) {
             LOG.warn("redrive {} has to wait: {}", id, e.getMessage());
             thread.schedule(() -> step(id), AGAIN.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            // Closed; maintenance goes on with it.
+            carried.remove(id);
+        } catch (RuntimeException e) {
+            LOG.error("could not go on with redrive {}; maintenance will", id, e);
+            carried.remove(id);
         }
     }
 

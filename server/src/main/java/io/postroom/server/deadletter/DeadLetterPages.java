@@ -89,20 +89,31 @@ public final class DeadLetterPages implements WebServer.Feature {
     private void list(Context context, Pages pages) {
         Asked.only(context, names("before"));
         DeadLetterFilter filter = LetterQuery.ofQuery(context);
-        Long before = Asked.number(Asked.text(context, "before"), "before");
-        List<DeadLetterRow> rows = reading.deadLetters().list(filter, before, PAGE + 1);
-        boolean hasMore = rows.size() > PAGE;
-        List<DeadLetterRow> shown = hasMore ? rows.subList(0, PAGE) : rows;
+        Search search = search(filter, Asked.number(Asked.text(context, "before"), "before"), PAGE);
         pages.show(
                 context,
                 "dead-letter-list",
                 pages.page(context, "Dead letters", PLACE),
                 "rows",
-                shown,
+                search.rows(),
                 "next",
-                hasMore ? shown.get(PAGE - 1).id() : null,
+                search.next(),
                 "given",
                 LetterQuery.given(name -> Asked.text(context, name)));
+    }
+
+    /** A page of what was found. {@code next} is where the search goes on; null at the oldest one. */
+    private record Search(List<DeadLetterRow> rows, @Nullable Long next) {}
+
+    /** Looks through a window of the newest: most of a filter has no index, and a page must not wait for a million. */
+    private Search search(DeadLetterFilter filter, @Nullable Long before, int limit) {
+        CauseTable.Letters found = reading.database()
+                .run(tx -> table.letters(tx, filter, before, CauseTable.PAGE_WINDOW, limit));
+        List<DeadLetterRow> rows = found.ids().isEmpty()
+                ? List.of()
+                : reading.deadLetters()
+                        .list(DeadLetterFilter.builder().ids(found.ids()).build(), null, limit);
+        return new Search(rows, found.next());
     }
 
     private DeadLetter letter(Context context) {
@@ -130,10 +141,9 @@ public final class DeadLetterPages implements WebServer.Feature {
     private Map<String, @Nullable Object> callList(Context context) {
         Asked.only(context, names("before", "limit"));
         int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
-        List<DeadLetterRow> rows = reading.deadLetters()
-                .list(LetterQuery.ofQuery(context), Asked.number(Asked.text(context, "before"), "before"), limit);
-        Long next = rows.size() == limit ? rows.get(limit - 1).id() : null;
-        return Listed.of(LetterListing.rows(rows, OutputFormat.JSON).objects(), next);
+        Search search =
+                search(LetterQuery.ofQuery(context), Asked.number(Asked.text(context, "before"), "before"), limit);
+        return Listed.of(LetterListing.rows(search.rows(), OutputFormat.JSON).objects(), search.next());
     }
 
     private Map<String, @Nullable Object> callGroups(Context context) {

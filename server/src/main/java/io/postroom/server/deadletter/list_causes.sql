@@ -1,15 +1,25 @@
--- Open dead letters by what went wrong, among the newest of those that fit: the greatest groups first, and how many were looked at.
+-- Open dead letters by what went wrong, those that fit among the newest: the greatest groups first, and how many were looked at. Always a
+-- row, without a group if nothing fits.
 --   :window int, how many are looked at   :limit int, how many groups
 --   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive   :ids bigint[]?
--- Index: dead_letter_list where an owner is given, else the primary key from its end. Keys are counted by their hashes. Errors are
--- long, so only those that are shown are read.
+-- Index: dead_letter_list where an owner is given, else dead_letter_newest from its end. Nothing else has an index that helps, so the
+-- rest of the filter is for those looked at. Keys are counted by their hashes. Errors are long, so only those that are shown are read.
 with newest as materialized (
-    select id, owner, event_type, error_class, fingerprint, tenant_id, key_hash, buried_at
+    select id, owner, event_type, error_class, fingerprint, tenant_id, aggregate_type, aggregate_id, key_hash, cause, buried_at
     from /*schema*/dead_letter
     where resolution is null
       and (:owner::text is null or owner = :owner::text)
-      and (:event_types::text[] is null or event_type = any (:event_types::text[]))
+      and (:ids::bigint[] is null or id = any (:ids::bigint[]))
+    order by id desc
+    limit :window
+),
+groups as materialized (
+    select owner, event_type, error_class, fingerprint, count(*) as letters, min(buried_at) as first_buried_at,
+           max(buried_at) as last_buried_at, count(distinct key_hash) as keys, count(distinct coalesce(tenant_id, '')) as tenants,
+           max(id) as sample_id
+    from newest
+    where (:event_types::text[] is null or event_type = any (:event_types::text[]))
       and (:tenants::text[] is null or tenant_id = any (:tenants::text[]))
       and (:aggregate_type::text is null or aggregate_type = :aggregate_type::text)
       and (:aggregate_id::text is null or aggregate_id = :aggregate_id::text)
@@ -18,21 +28,13 @@ with newest as materialized (
       and (:cause::text is null or cause = :cause::text)
       and (:buried_from::timestamptz is null or buried_at >= :buried_from::timestamptz)
       and (:buried_to::timestamptz is null or buried_at < :buried_to::timestamptz)
-      and (:ids::bigint[] is null or id = any (:ids::bigint[]))
-    order by id desc
-    limit :window
-),
-cause as materialized (
-    select owner, event_type, error_class, fingerprint, count(*) as letters, min(buried_at) as first_buried_at,
-           max(buried_at) as last_buried_at, count(distinct key_hash) as keys, count(distinct coalesce(tenant_id, '')) as tenants,
-           max(id) as sample_id, (sum(count(*)) over ())::bigint as looked_at
-    from newest
     group by owner, event_type, error_class, fingerprint
     order by letters desc, sample_id desc
     limit :limit
 )
-select c.owner, c.event_type, c.error_class, c.fingerprint, c.letters, c.first_buried_at, c.last_buried_at, c.keys, c.tenants,
-       c.sample_id, c.looked_at, d.error as sample_error
-from cause as c
-join /*schema*/dead_letter as d on d.id = c.sample_id
-order by c.letters desc, c.sample_id desc
+select looked.at as looked_at, g.owner, g.event_type, g.error_class, g.fingerprint, g.letters, g.first_buried_at, g.last_buried_at,
+       g.keys, g.tenants, g.sample_id, d.error as sample_error
+from (select count(*) as at from newest) as looked
+left join groups as g on true
+left join /*schema*/dead_letter as d on d.id = g.sample_id
+order by g.letters desc, g.sample_id desc

@@ -129,10 +129,19 @@ public final class JobPages implements WebServer.Feature {
             long from = filter.equals(JobFilter.ALL) ? 0 : Math.max(0, before - WINDOW);
             List<JobRow> found = table.rows(tx, filter, from, before, limit + 1);
             boolean hasMore = found.size() > limit;
-            List<JobRow> shown = hasMore ? found.subList(0, limit) : found;
-            Long next = hasMore ? Long.valueOf(shown.get(limit - 1).id()) : from > span.oldest() ? from : null;
+            List<JobRow> shown = hasMore ? whole(found, limit) : found;
+            Long next = hasMore ? Long.valueOf(shown.get(shown.size() - 1).id()) : from > span.oldest() ? from : null;
             return new Search(shown, next);
         });
+    }
+
+    /** A job that came back has more than one row, and a page goes on after an id: so none ends inside one. */
+    static List<JobRow> whole(List<JobRow> found, int limit) {
+        int end = limit;
+        while (end > 0 && found.get(end - 1).id() == found.get(limit).id()) {
+            end--;
+        }
+        return found.subList(0, end == 0 ? limit : end);
     }
 
     /** A page of what was found. {@code next} is where the search goes on; null at the oldest job that is known. */

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** Messages as somebody looks through them: one method per statement. Everything is bounded by positions. */
 final class BrowseTable {
     private final Sql readEntries;
+    private final Sql readFloor;
     private final Sql readRows;
     private final Sql readPlace;
     private final Sql readAttempts;
@@ -25,10 +26,16 @@ final class BrowseTable {
 
     BrowseTable(Schema schema) {
         readEntries = schema.sql(BrowseTable.class, "read_entries.sql");
+        readFloor = schema.sql(BrowseTable.class, "read_floor.sql");
         readRows = schema.sql(BrowseTable.class, "read_rows.sql");
         readPlace = schema.sql(BrowseTable.class, "read_place.sql");
         readAttempts = schema.sql(BrowseTable.class, "read_attempts.sql");
         readReceipts = schema.sql(BrowseTable.class, "read_receipts.sql");
+    }
+
+    /** The first position that is kept. */
+    long floor(Connection tx) {
+        return readFloor.on(tx).one(row -> row.getLong("floor"));
     }
 
     /** Where a message lies. */

@@ -16,6 +16,7 @@ import io.postroom.server.web.Refusal;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
 import io.postroom.server.why.WhyJson;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -51,7 +52,7 @@ public final class MessagePages implements WebServer.Feature {
     private static final int SEARCH_PATIENCE_SECONDS = 3;
     private static final String PLACE = "messages";
     private static final Set<String> NAMES =
-            Set.of("type", "aggregateType", "key", "tenant", "find", "data", "before", "limit");
+            Set.of("type", "aggregateType", "key", "tenant", "find", "data", "until", "before", "limit");
 
     private final Postroom reading;
     private final BrowseTable table;
@@ -82,10 +83,11 @@ public final class MessagePages implements WebServer.Feature {
     private Search search(Context context, int limit) {
         Asked.only(context, NAMES);
         MessageQuery query = MessageQuery.of(context);
-        Long given = Asked.number(Asked.text(context, "before"), "before");
-        long before = given == null ? reading.journal().refreshHead().position() + 1 : given;
+        long before = before(context);
         long window = query.isAll() ? limit : WINDOW;
-        long after = Math.max(0, before - 1 - window);
+        // Older days are gone: nobody shall look for something there, window by window.
+        long floor = reading.database().run(table::floor);
+        long after = Math.max(floor - 1, before - 1 - window);
         List<BrowseTable.Entry> entries =
                 reading.database().run(tx -> table.entries(tx, after, before, null, (int) window));
         List<BrowseTable.Entry> looked = query.path() == null ? entries : light(entries);
@@ -94,7 +96,20 @@ public final class MessagePages implements WebServer.Feature {
         long reached =
                 looked.size() < entries.size() ? looked.get(looked.size() - 1).position() : after + 1;
         long end = found.size() > limit ? shown.get(limit - 1).position() : reached;
-        return new Search(shown, before - 1, end, end <= 1 ? null : Long.valueOf(end));
+        return new Search(shown, before - 1, end, end <= floor ? null : Long.valueOf(end));
+    }
+
+    /** Where a search begins: at a position, or at the last one before a time, or at the newest. */
+    private long before(Context context) {
+        Long given = Asked.number(Asked.text(context, "before"), "before");
+        if (given != null) {
+            return given;
+        }
+        Instant until = Asked.time(Asked.text(context, "until"), "until");
+        return (until == null
+                        ? reading.journal().refreshHead().position()
+                        : reading.journal().positionAt(until))
+                + 1;
     }
 
     /** The first of some entries, at least one: payloads have to be read to be searched, and some are a thousand times as large as others. */

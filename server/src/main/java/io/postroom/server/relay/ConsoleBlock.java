@@ -15,15 +15,13 @@ import java.util.regex.Pattern;
 final class ConsoleBlock {
     private static final Pattern ADDRESS = Pattern.compile("(?:(\\[[0-9a-fA-F:.]+]|[A-Za-z0-9.-]+):)?(\\d{1,5})");
     private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)*");
+    private static final Pattern ORIGIN = Pattern.compile("https?://[a-z0-9.-]{1,253}(:\\d{1,5})?");
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");
     private static final int USERS_MAX = 1_000;
     private static final int NAME_LENGTH_MAX = 100;
     private static final int ENVIRONMENT_LENGTH_MAX = 30;
 
-    private String host = WebSettings.HOST;
-    private int port = WebSettings.PORT;
-    private String basePath = "";
-    private String environment = "";
+    private final WebSettings.Builder settings = WebSettings.builder();
 
     private ConsoleBlock() {}
 
@@ -37,12 +35,14 @@ final class ConsoleBlock {
         section.read("address", block::address);
         section.read("base-path", block::basePath);
         section.read("environment", block::environment);
-        boolean https = section.bool("https");
-        boolean readOnly = section.bool("read-only");
-        Map<String, User> accounts = accounts(section);
+        section.read("origin", block::origin);
+        WebSettings settings = block.settings
+                .https(section.bool("https"))
+                .plainHttp(section.bool("plain-http"))
+                .readOnly(section.bool("read-only"))
+                .accounts(accounts(section))
+                .build();
         section.close();
-        WebSettings settings =
-                new WebSettings(block.host, block.port, block.basePath, block.environment, https, readOnly, accounts);
         settings.problems().forEach(problem -> section.problem(section.line(), problem));
         return settings;
     }
@@ -53,8 +53,10 @@ final class ConsoleBlock {
             throw new IllegalArgumentException(
                     "'" + text + "' is not an address; write 8642, 127.0.0.1:8642 or 0.0.0.0:8642");
         }
-        host = matcher.group(1) == null ? WebSettings.HOST : matcher.group(1).replaceAll("[\\[\\]]", "");
-        port = Integer.parseInt(matcher.group(2));
+        if (matcher.group(1) != null) {
+            settings.host(matcher.group(1).replaceAll("[\\[\\]]", ""));
+        }
+        settings.port(Integer.parseInt(matcher.group(2)));
     }
 
     private void basePath(String text) {
@@ -62,7 +64,7 @@ final class ConsoleBlock {
         if (!PATH.matcher(path).matches() || path.length() > 200) {
             throw new IllegalArgumentException("'" + text + "' is not a path; write /postroom, without an end");
         }
-        basePath = path;
+        settings.basePath(path);
     }
 
     private void environment(String text) {
@@ -70,7 +72,16 @@ final class ConsoleBlock {
             throw new IllegalArgumentException(
                     "is " + text.length() + " characters, the limit is " + ENVIRONMENT_LENGTH_MAX);
         }
-        environment = text;
+        settings.environment(text);
+    }
+
+    private void origin(String text) {
+        String origin = text.toLowerCase(Locale.ROOT);
+        if (!ORIGIN.matcher(origin).matches()) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' is not an origin; write https://ops.example.com, without a path");
+        }
+        settings.origin(origin);
     }
 
     private static Map<String, User> accounts(Section console) {

@@ -2,6 +2,7 @@ package io.postroom.server.web;
 
 import java.security.SecureRandom;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -15,12 +16,17 @@ final class Access {
     private static final int TOKEN_BYTES = 24;
 
     private final Map<String, User> accounts;
-    private final boolean readOnly;
+    private final Map<String, User> users;
     private final @Nullable String token;
 
     private Access(Map<String, User> accounts, boolean readOnly, @Nullable String token) {
-        this.accounts = accounts;
-        this.readOnly = readOnly;
+        this.accounts = new HashMap<>();
+        this.users = new HashMap<>();
+        accounts.forEach((hash, user) -> {
+            User able = readOnly ? new User(user.name(), Role.VIEWER) : user;
+            this.accounts.put(hash, able);
+            this.users.put(user.name(), able);
+        });
         this.token = token;
     }
 
@@ -42,15 +48,13 @@ final class Access {
         return token;
     }
 
-    /** The account of a token; nothing if nobody has it. */
-    Optional<String> account(String given) {
-        String hash = Gate.hash(given);
-        return given.length() <= TOKEN_LENGTH_MAX && accounts.containsKey(hash) ? Optional.of(hash) : Optional.empty();
+    /** Who has a token; nobody if it is wrong. */
+    Optional<User> ofToken(String given) {
+        return given.length() > TOKEN_LENGTH_MAX ? Optional.empty() : Optional.ofNullable(accounts.get(Gate.hash(given)));
     }
 
-    /** Whose account it is. */
-    Optional<User> user(String account) {
-        return Optional.ofNullable(accounts.get(account))
-                .map(user -> readOnly ? new User(user.name(), Role.VIEWER) : user);
+    /** Who has a name. */
+    Optional<User> named(String name) {
+        return Optional.ofNullable(users.get(name));
     }
 }

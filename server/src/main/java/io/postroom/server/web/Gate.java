@@ -8,6 +8,8 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Clock;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
@@ -16,6 +18,8 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What every request passes first.
@@ -28,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * the ticket of the form to sign in has a cookie of its own: a link never takes a sign-in away.
  */
 final class Gate {
+    private static final Logger LOG = LoggerFactory.getLogger(Gate.class);
     private static final String USER = "postroom.user";
     private static final String FORM_TOKEN = "postroom.form-token";
     private static final Pattern BEARER = Pattern.compile("(?i)bearer +(\\S{1,200})");
@@ -44,6 +49,8 @@ final class Gate {
     private final WebSettings settings;
     private final Session session;
     private final Access access;
+    private final Brake signIns = new Brake(Clock.systemUTC());
+    private final Brake bearers = new Brake(Clock.systemUTC());
     private final String sessionCookie;
     private final String formCookie;
 
@@ -52,8 +59,9 @@ final class Gate {
         this.session = session;
         this.access = access;
         // Cookies know no ports: two consoles of one machine must not take each other's.
-        this.sessionCookie = "postroom_session_" + settings.port();
-        this.formCookie = "postroom_form_" + settings.port();
+        String prefix = !settings.https() ? "" : settings.basePath().isEmpty() ? "__Host-" : "__Secure-";
+        this.sessionCookie = prefix + "postroom_session_" + settings.port();
+        this.formCookie = prefix + "postroom_form_" + settings.port();
     }
 
     /** Sets the headers that keep browsers from doing what we did not ask for. */
@@ -146,9 +154,30 @@ final class Gate {
 
     /** Signs in with a token; says whether somebody has it. */
     boolean signIn(Context context, String token) {
-        Optional<String> account = access.account(token);
-        account.ifPresent(found -> send(context, sessionCookie, session.issue(found)));
-        return account.isPresent();
+        Optional<User> user = known(context, signIns, token);
+        user.ifPresent(found -> {
+            send(context, sessionCookie, session.issue(found.name()));
+            LOG.info("{} signed in from {}", found.name(), context.ip());
+        });
+        return user.isPresent();
+    }
+
+    private Optional<User> known(Context context, Brake brake, String token) {
+        Duration wait = brake.wait(context.ip());
+        if (!wait.isZero()) {
+            context.header("Retry-After", Long.toString(wait.toSeconds() + 1));
+            throw new Refusal(
+                    429,
+                    "request.too-many-tokens",
+                    "too many wrong tokens came from this address; try again in " + (wait.toSeconds() + 1) + " s");
+        }
+        Optional<User> user = access.ofToken(token);
+        if (user.isPresent()) {
+            brake.right(context.ip());
+        } else {
+            brake.wrong(context.ip());
+        }
+        return user;
     }
 
     /** Whether tokens may come in addresses: only that of this process, which its terminal shows. */
@@ -157,6 +186,10 @@ final class Gate {
     }
 
     void signOut(Context context) {
+        Session.Ticket ticket = ticket(context, sessionCookie);
+        if (ticket != null) {
+            session.end(ticket);
+        }
         send(context, sessionCookie, session.issue(""));
     }
 
@@ -196,13 +229,13 @@ final class Gate {
     }
 
     private @Nullable User user(Session.@Nullable Ticket ticket) {
-        return ticket == null ? null : access.user(ticket.account()).orElse(null);
+        return ticket == null ? null : access.named(ticket.name()).orElse(null);
     }
 
     private Optional<User> bearer(Context context) {
         String header = context.header("Authorization");
         Matcher matcher = BEARER.matcher(header == null ? "" : header.strip());
-        return matcher.matches() ? access.account(matcher.group(1)).flatMap(access::user) : Optional.empty();
+        return matcher.matches() ? known(context, bearers, matcher.group(1)) : Optional.empty();
     }
 
     private void requireOurs(Context context, boolean isCall, Session.@Nullable Ticket ticket) {
@@ -229,9 +262,12 @@ final class Gate {
         }
     }
 
-    private static boolean isOurOrigin(@Nullable String origin, @Nullable String host) {
+    private boolean isOurOrigin(@Nullable String origin, @Nullable String host) {
         if (origin == null) {
             return true;
+        }
+        if (!settings.origin().isEmpty()) {
+            return settings.origin().equalsIgnoreCase(origin);
         }
         try {
             return host != null && host.equalsIgnoreCase(URI.create(origin).getAuthority());

@@ -10,10 +10,12 @@ import io.postroom.postgres.DatabaseException;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +26,9 @@ public final class WebServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WebServer.class);
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final int REQUEST_BYTES_MAX = 262_144;
+    /** Longer than any page takes; an act that takes longer is cut off, and was done or was not, which its key tells. */
+    private static final Duration STOP_WITHIN = Duration.ofSeconds(10);
+
     private static final String CALLS = "/api/";
     private static final String TIMEOUT = "57014";
     private static final String LOCKED = "55P03";
@@ -88,6 +93,10 @@ public final class WebServer implements AutoCloseable {
         config.router.contextPath = settings.basePath().isEmpty() ? "/" : settings.basePath();
         config.http.maxRequestSize = REQUEST_BYTES_MAX;
         config.http.prefer405over404 = true;
+        config.jetty.modifyServer(server -> {
+            server.setHandler(new GracefulHandler());
+            server.setStopTimeout(STOP_WITHIN.toMillis());
+        });
     }
 
     private static void admit(Context context, Gate gate) {
@@ -189,6 +198,7 @@ public final class WebServer implements AutoCloseable {
             case 404 -> "Not found";
             case 409, 422 -> "Not possible now";
             case 413 -> "Too large";
+            case 429 -> "Too many tries";
             case 415 -> "Not sent as it should be";
             case 503 -> "The database does not answer";
             default -> "Not answered";

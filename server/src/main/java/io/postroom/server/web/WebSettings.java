@@ -6,53 +6,63 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/**
- * How console and API are served. Immutable.
- *
- * @param host to listen on
- * @param port 0 takes any that is free
- * @param basePath where a proxy puts it: empty, or {@code /postroom}
- * @param environment a word that every page shows, such as {@code production}; empty: none
- * @param https whether browsers come by HTTPS, through a proxy: cookies are then for HTTPS only
- * @param readOnly whether nobody may change anything here
- * @param accounts by the SHA-256 of their tokens, as hexadecimal digits; without any, it is for whoever has the token of the process
- */
-public record WebSettings(
-        String host,
-        int port,
-        String basePath,
-        String environment,
-        boolean https,
-        boolean readOnly,
-        Map<String, User> accounts) {
+/** How console and API are served. Immutable. */
+public final class WebSettings {
     public static final int PORT = 8642;
     public static final String HOST = "127.0.0.1";
 
     /** Names that never leave the machine. */
     static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "::1", "[::1]");
 
-    public WebSettings {
-        accounts = Map.copyOf(accounts);
+    private final String host;
+    private final int port;
+    private final String basePath;
+    private final String environment;
+    private final String origin;
+    private final boolean https;
+    private final boolean plainHttp;
+    private final boolean readOnly;
+    private final Map<String, User> accounts;
+
+    private WebSettings(Builder builder) {
+        this.host = builder.host;
+        this.port = builder.port;
+        this.basePath = builder.basePath;
+        this.environment = builder.environment;
+        this.origin = builder.origin;
+        this.https = builder.https || builder.origin.startsWith("https:");
+        this.plainHttp = builder.plainHttp;
+        this.readOnly = builder.readOnly;
+        this.accounts = Map.copyOf(builder.accounts);
     }
 
     /** For this machine alone. */
     public static WebSettings local(int port) {
-        return new WebSettings(HOST, port, "", "", false, false, Map.of());
+        return builder().port(port).build();
+    }
+
+    public static Builder builder() {
+        return new Builder();
     }
 
     /** What stands against serving it like this, a sentence each. */
     public List<String> problems() {
         List<String> problems = new ArrayList<>();
         if (hasUsers()) {
+            if (!isLoopback() && !https && !plainHttp) {
+                problems.add("console.address is " + host
+                        + ", which others can reach, and without HTTPS whoever listens sees their tokens; put a proxy before it and"
+                        + " write console.https: true, or console.plain-http: true if that is meant");
+            }
             return problems;
         }
         if (!isLoopback()) {
             problems.add("console.address is " + host
                     + ", which others can reach, and there are no console.users; add some, or listen on " + HOST);
         }
-        if (!basePath.isEmpty() || https) {
+        if (!basePath.isEmpty() || https || !origin.isEmpty()) {
             problems.add(
-                    (https ? "console.https" : "console.base-path")
+                    (!origin.isEmpty() ? "console.origin" : https ? "console.https" : "console.base-path")
                             + " is for a proxy, through which others come, and there are no console.users; add some, or leave it out");
         }
         return problems;
@@ -64,5 +74,111 @@ public record WebSettings(
 
     boolean hasUsers() {
         return !accounts.isEmpty();
+    }
+
+    /** To listen on. */
+    public String host() {
+        return host;
+    }
+
+    /** 0 takes any that is free. */
+    public int port() {
+        return port;
+    }
+
+    /** Where a proxy puts it: empty, or {@code /postroom}. */
+    public String basePath() {
+        return basePath;
+    }
+
+    /** A word that every page shows, such as {@code production}; empty: none. */
+    public String environment() {
+        return environment;
+    }
+
+    /** What browsers have before the path, such as {@code https://ops.example.com}; empty: what they say in Host. */
+    public String origin() {
+        return origin;
+    }
+
+    /** Whether browsers come by HTTPS, through a proxy: cookies are then for HTTPS only. */
+    public boolean https() {
+        return https;
+    }
+
+    /** Whether nobody may change anything here. */
+    public boolean readOnly() {
+        return readOnly;
+    }
+
+    /** By the SHA-256 of their tokens, as hexadecimal digits; without any, it is for whoever has the token of the process. */
+    public Map<String, User> accounts() {
+        return accounts;
+    }
+
+    /** Begins with what is for this machine alone. */
+    public static final class Builder {
+        private String host = HOST;
+        private int port = PORT;
+        private String basePath = "";
+        private String environment = "";
+        private String origin = "";
+        private boolean https;
+        private boolean plainHttp;
+        private boolean readOnly;
+        private Map<String, User> accounts = Map.of();
+
+        private Builder() {}
+
+        public Builder host(String host) {
+            this.host = host;
+            return this;
+        }
+
+        public Builder port(int port) {
+            this.port = port;
+            return this;
+        }
+
+        public Builder basePath(String basePath) {
+            this.basePath = basePath;
+            return this;
+        }
+
+        public Builder environment(String environment) {
+            this.environment = environment;
+            return this;
+        }
+
+        public Builder origin(String origin) {
+            this.origin = origin;
+            return this;
+        }
+
+        public Builder https(boolean https) {
+            this.https = https;
+            return this;
+        }
+
+        /** Whether tokens may pass a network in the clear. */
+        public Builder plainHttp(boolean plainHttp) {
+            this.plainHttp = plainHttp;
+            return this;
+        }
+
+        public Builder readOnly(boolean readOnly) {
+            this.readOnly = readOnly;
+            return this;
+        }
+
+        public Builder accounts(Map<String, User> accounts) {
+            this.accounts = accounts;
+            return this;
+        }
+
+        /** Settings that may have {@link WebSettings#problems problems}, which whoever reads a file wants all at once. */
+        public WebSettings build() {
+            return new WebSettings(this);
+        }
     }
 }

@@ -52,7 +52,12 @@ class ConsoleBrowserTest {
         String hash = HexFormat.of()
                 .formatHex(MessageDigest.getInstance("SHA-256").digest(TOKEN.getBytes(StandardCharsets.UTF_8)));
         Map<String, User> accounts = Map.of(hash, new User("anna", Role.OPERATOR));
-        return new WebSettings("127.0.0.1", 0, basePath, environment, false, false, accounts);
+        return WebSettings.builder()
+                .port(0)
+                .basePath(basePath)
+                .environment(environment)
+                .accounts(accounts)
+                .build();
     }
 
     private static void signIn(ConsoleUnderTest at) throws Exception {

@@ -5,9 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.DeadLetterGroup;
 import io.postroom.postgres.Schema;
+import io.postroom.server.postgres.RowsRead;
 import io.postroom.testkit.TestDatabase;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -63,6 +67,61 @@ class CauseTableTest {
                         .run(tx -> table.causes(tx, DeadLetterFilter.ofOwner("shipping"), 1))
                         .isWhole())
                 .isTrue();
+    }
+
+    @Test
+    void saysHowManyWereLookedAtAlsoWhereNothingFits() {
+        CauseTable table = new CauseTable(Schema.POSTROOM);
+        DeadLetterFilter nothing =
+                DeadLetterFilter.builder().aggregateId("nobody").build();
+        CauseTable.Causes none = database.postroom().database().run(tx -> table.causes(tx, nothing, 100));
+        assertThat(none.groups()).isEmpty();
+        assertThat(none.isWhole()).isFalse();
+    }
+
+    private static CauseTable.Letters letters(DeadLetterFilter filter, @Nullable Long before, int limit) {
+        return database.postroom()
+                .database()
+                .run(tx -> new CauseTable(Schema.POSTROOM).letters(tx, filter, before, 1_000, limit));
+    }
+
+    @Test
+    void searchesThroughWindowsAndSaysWhereToGoOn() {
+        DeadLetterFilter old = DeadLetterFilter.builder().errorClass("old").build();
+        CauseTable.Letters page = letters(old, null, 7);
+        int windows = 1;
+        while (page.ids().isEmpty()) {
+            page = letters(old, Objects.requireNonNull(page.next()), 7);
+            windows++;
+        }
+        assertThat(windows).isEqualTo(10);
+        assertThat(page).isEqualTo(new CauseTable.Letters(List.of(10L), 10L));
+        page = letters(old, page.next(), 7);
+        assertThat(page.ids()).containsExactly(9L, 8L, 7L, 6L, 5L, 4L, 3L);
+        assertThat(letters(old, page.next(), 7)).isEqualTo(new CauseTable.Letters(List.of(2L, 1L), null));
+        assertThat(letters(DeadLetterFilter.ofIds(10_008L), null, 7).ids())
+                .as("resolved")
+                .isEmpty();
+    }
+
+    @Test
+    void readsTheWindowAndNoMore() throws Exception {
+        Map<String, String> rare = Map.of("window", "500", "limit", "51", "before", "10000", "aggregate_id", "'x'");
+        assertThat(RowsRead.by(database, CauseTable.class, "find_letters.sql", rare))
+                .isLessThanOrEqualTo(510);
+        assertThat(RowsRead.by(database, CauseTable.class, "list_causes.sql", rare))
+                .isLessThanOrEqualTo(510);
+        database.execute(
+                "insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id,"
+                        + " event_type, event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint,"
+                        + " buried_by, resolution, resolved_at, resolved_by) select 'subscription', 'billing', 20000 + n, 1,"
+                        + " gen_random_uuid(), 'order', 'o', 'OrderPaid', 1, '{}', now(), 'exhausted', 5, 'e', 'e', 'f', 'relay',"
+                        + " 'discarded', now(), 'anna' from generate_series(1, 10000) as n",
+                "analyze postroom.dead_letter");
+        Map<String, String> newest = Map.of("window", "500", "limit", "51", "before", "1000000");
+        assertThat(RowsRead.by(database, CauseTable.class, "find_letters.sql", newest))
+                .as("those that were resolved since")
+                .isLessThanOrEqualTo(510);
     }
 
     @Test

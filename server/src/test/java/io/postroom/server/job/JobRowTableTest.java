@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.job.JobFilter;
 import io.postroom.job.JobState;
 import io.postroom.postgres.Schema;
+import io.postroom.server.postgres.RowsRead;
 import io.postroom.testkit.TestDatabase;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -43,6 +45,30 @@ class JobRowTableTest {
         assertThat(ids(new JobFilter("mail", null, null, null, null), 7, 12)).containsExactly(11L, 10L, 8L);
         assertThat(ids(new JobFilter(null, null, JobState.FAILED, null, null), 0, 11))
                 .isEmpty();
+    }
+
+    @Test
+    void aPageNeverEndsBetweenTwoRunsOfAJob() {
+        List<JobRow> found = database.postroom().database().run(tx -> TABLE.rows(tx, JobFilter.ALL, 0, 12, 100));
+        List<JobRow> twice = List.of(found.get(0), found.get(1), found.get(1), found.get(2));
+        assertThat(JobPages.whole(twice, 2)).containsExactly(found.get(0));
+        assertThat(JobPages.whole(twice, 3)).hasSize(3);
+        assertThat(JobPages.whole(List.of(found.get(1), found.get(1)), 1)).hasSize(1);
+    }
+
+    @Test
+    void readsAWindowAndNoMore() throws Exception {
+        database.execute(
+                "insert into postroom.job_done (id, queue, kind, priority, payload, state, run_at, attempt, fence, created_at, ended_by)"
+                        + " select 100 + n, 'mail', 'send', 100, '{}', 'done', now(), 1, 1, now(), 'w' from generate_series(1, 20000) as n",
+                "analyze postroom.job_done");
+        Map<String, String> rare = Map.of("state", "'failed'", "from", "10000", "before", "11000", "limit", "51");
+        assertThat(RowsRead.by(database, JobRowTable.class, "list_rows.sql", rare))
+                .isLessThanOrEqualTo(1_010);
+        Map<String, String> newest = Map.of("from", "0", "before", "1000000", "limit", "51");
+        assertThat(RowsRead.by(database, JobRowTable.class, "list_rows.sql", newest))
+                .isLessThanOrEqualTo(120);
+        database.execute("delete from postroom.job_done where id > 100");
     }
 
     @Test

@@ -2,30 +2,18 @@ package io.postroom.server.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.server.postgres.RowsRead;
 import io.postroom.testkit.TestDatabase;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Map;
-import java.util.Objects;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 /** That looking through messages reads what is shown, and not all there is. */
 class BrowsePlanTest {
     private static final int MESSAGES = 40_000;
-    private static final Pattern PARAMETER = Pattern.compile("(?<!:):([a-z_]+)");
 
     private static TestDatabase database;
 
@@ -57,42 +45,8 @@ class BrowsePlanTest {
         database.close();
     }
 
-    /** How many rows the scans of a statement read. */
-    private static long read(String file, Map<String, String> values) throws SQLException, IOException {
-        String text;
-        try (InputStream stream = Objects.requireNonNull(BrowseTable.class.getResourceAsStream(file), file)) {
-            text = new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-        }
-        String statement = text.lines()
-                .filter(line -> !line.startsWith("--"))
-                .reduce("", (all, line) -> all + line + "\n")
-                .replace("/*schema*/", "postroom.");
-        String filled = PARAMETER
-                .matcher(statement)
-                .replaceAll(match -> Matcher.quoteReplacement(values.getOrDefault(match.group(1), "null")));
-        try (Connection tx = database.begin();
-                Statement explain = tx.createStatement();
-                ResultSet row = explain.executeQuery("explain (analyze, format json) " + filled)) {
-            row.next();
-            return rows(JsonMapper.shared().readTree(row.getString(1)).get(0).get("Plan"));
-        }
-    }
-
-    private static long rows(JsonNode node) {
-        long rows = 0;
-        if (node.get("Node Type").asString().contains("Scan") && node.has("Relation Name")) {
-            double each = node.get("Actual Rows").asDouble()
-                    + (node.has("Rows Removed by Filter")
-                            ? node.get("Rows Removed by Filter").asDouble()
-                            : 0);
-            rows += Math.round(each * node.get("Actual Loops").asDouble());
-        }
-        if (node.has("Plans")) {
-            for (JsonNode child : node.get("Plans")) {
-                rows += rows(child);
-            }
-        }
-        return rows;
+    private static long read(String file, Map<String, String> values) throws Exception {
+        return RowsRead.by(database, BrowseTable.class, file, values);
     }
 
     @Test

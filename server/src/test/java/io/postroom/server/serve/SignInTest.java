@@ -20,20 +20,21 @@ import org.junit.jupiter.api.Test;
 class SignInTest {
     private ConsoleUnderTest console;
 
-    @BeforeEach
-    void start() throws Exception {
-        console = ConsoleUnderTest.start(new WebSettings(
-                "127.0.0.1",
-                0,
-                "/ops/postroom",
-                "production",
-                false,
-                false,
-                Map.of(
+    private static WebSettings.Builder settings() throws Exception {
+        return WebSettings.builder()
+                .port(0)
+                .basePath("/ops/postroom")
+                .environment("production")
+                .accounts(Map.of(
                         hash("anna-token"),
                         new User("anna", Role.OPERATOR),
                         hash("wall-token"),
-                        new User("wall", Role.VIEWER))));
+                        new User("wall", Role.VIEWER)));
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        console = ConsoleUnderTest.start(settings().build());
         console.database()
                 .execute(
                         "insert into postroom.subscription (name, lanes) values ('billing', 1)",
@@ -121,6 +122,64 @@ class SignInTest {
                         .statusCode())
                 .isEqualTo(302);
         assertThat(console.get("/subscriptions/billing").statusCode()).isEqualTo(302);
+    }
+
+    @Test
+    void whoSignsOutHasNoUseOfACopiedCookie() throws Exception {
+        String cookie = console.submit("/sign-in", "/sign-in", Map.of("token", "anna-token"))
+                .headers()
+                .firstValue("Set-Cookie")
+                .orElseThrow()
+                .replaceFirst(";.*", "");
+        assertThat(cookie).doesNotContain(hash("anna-token"));
+        console.submit("/subscriptions/billing", "/sign-out", Map.of());
+        console.forget();
+        assertThat(console.send("GET", "/audit", "", "Cookie", cookie).statusCode())
+                .isEqualTo(302);
+    }
+
+    @Test
+    void whoGuessesTokensHasToWait() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            assertThat(console.submit("/sign-in", "/sign-in", Map.of("token", "guess " + i))
+                            .statusCode())
+                    .isEqualTo(401);
+        }
+        HttpResponse<String> braked = console.submit("/sign-in", "/sign-in", Map.of("token", "anna-token"));
+        assertThat(braked.statusCode()).isEqualTo(429);
+        assertThat(braked.headers().firstValue("Retry-After")).isPresent();
+        assertThat(pause("anna-token").statusCode())
+                .as("programs are not locked out by those who type")
+                .isEqualTo(200);
+    }
+
+    @Test
+    void aProxyThatRewritesTheHostNeedsTheOrigin() throws Exception {
+        String[] proxied = {
+            "Origin",
+            "https://ops.example.com",
+            "Sec-Fetch-Site",
+            "same-origin",
+            "Content-Type",
+            "application/json",
+            "Idempotency-Key",
+            "k",
+            "Authorization",
+            "Bearer anna-token"
+        };
+        String path = "/api/v1/subscriptions/billing/pause";
+        assertThat(console.send("POST", path, "{\"reason\":\"x\"}", proxied).body())
+                .contains("request.foreign");
+        console.close();
+        console = ConsoleUnderTest.start(settings().origin("https://ops.example.com").build());
+        assertThat(console.send("POST", path, "{\"reason\":\"x\"}", proxied).body())
+                .contains("subscription.unknown");
+        proxied[1] = console.url();
+        assertThat(console.send("POST", path, "{\"reason\":\"x\"}", proxied).body())
+                .contains("request.foreign");
+        assertThat(console.get("/sign-in").headers().firstValue("Set-Cookie").orElse(""))
+                .startsWith("__Secure-postroom_form")
+                .contains("Secure");
     }
 
     @Test

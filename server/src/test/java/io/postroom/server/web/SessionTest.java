@@ -17,7 +17,7 @@ class SessionTest {
     @Test
     void readsWhatItHasIssuedAndNothingThatWasChanged() {
         String cookie = session.issue("abc");
-        assertThat(session.read(cookie)).map(Session.Ticket::account).contains("abc");
+        assertThat(session.read(cookie)).map(Session.Ticket::name).contains("abc");
         for (int i = 0; i < cookie.length(); i++) {
             char other = cookie.charAt(i) == 'A' ? 'B' : 'A';
             assertThat(session.read(cookie.substring(0, i) + other + cookie.substring(i + 1)))
@@ -59,6 +59,17 @@ class SessionTest {
         assertThat(aging.read(aged)).isPresent();
         clock[0] = Clock.offset(clock[0], Duration.ofSeconds(1));
         assertThat(aging.read(aged)).isEmpty();
+    }
+
+    @Test
+    void aTicketThatWasEndedLetsNobodyIn() {
+        String cookie = session.issue("anna.b \u00fc");
+        String other = session.issue("anna.b \u00fc");
+        Session.Ticket ticket = session.read(cookie).orElseThrow();
+        assertThat(ticket.name()).isEqualTo("anna.b \u00fc");
+        session.end(ticket);
+        assertThat(session.read(cookie)).isEmpty();
+        assertThat(session.read(other)).isPresent();
     }
 
     @Test
