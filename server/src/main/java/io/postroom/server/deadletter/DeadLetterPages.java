@@ -8,6 +8,7 @@ import io.postroom.deadletter.DeadLetterGroup;
 import io.postroom.deadletter.DeadLetterRow;
 import io.postroom.deadletter.GroupBy;
 import io.postroom.server.terminal.OutputFormat;
+import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
 import io.postroom.server.web.JsonText;
 import io.postroom.server.web.Listed;
@@ -32,10 +33,12 @@ public final class DeadLetterPages implements WebServer.Feature {
     private static final Set<GroupBy> BY_CAUSE = EnumSet.of(GroupBy.ERROR, GroupBy.TYPE, GroupBy.OWNER);
 
     private final Postroom reading;
+    private final Postroom acting;
     private final CauseTable table;
 
-    public DeadLetterPages(Postroom reading) {
+    public DeadLetterPages(Postroom reading, Postroom acting) {
         this.reading = reading;
+        this.acting = acting;
         this.table = new CauseTable(reading.database().schema());
     }
 
@@ -48,8 +51,17 @@ public final class DeadLetterPages implements WebServer.Feature {
         Pages pages = routes.pages();
         routes.page("/dead-letters", context -> groups(context, pages))
                 .page("/dead-letters/list", context -> list(context, pages))
-                .page("/dead-letters/{id}", context -> show(context, pages))
+                .page("/dead-letters/{id}", context -> show(context, pages, false))
+                .reveal("/dead-letters/{id}/reveal", context -> {
+                    pages.reveal(
+                            acting,
+                            context,
+                            "deadletter " + letter(context).id(),
+                            Asked.formText(context, "reason"));
+                    show(context, pages, true);
+                })
                 .page("/dead-letters/{id}/payload", context -> {
+                    pages.requireShown();
                     DeadLetter letter = letter(context);
                     Pages.download(
                             context,
@@ -58,7 +70,12 @@ public final class DeadLetterPages implements WebServer.Feature {
                 })
                 .call("/dead-letters", this::callList)
                 .call("/dead-letters/groups", this::callGroups)
-                .call("/dead-letters/{id}", this::callShow);
+                .call("/dead-letters/{id}", context -> callShow(context, pages))
+                .change("/dead-letters/{id}/reveal", context -> {
+                    DeadLetter letter = letter(context);
+                    pages.reveal(acting, context, "deadletter " + letter.id(), Acting.reason(context));
+                    return Map.of("payload", letter.message().payload());
+                });
     }
 
     private static Set<String> names(String... more) {
@@ -124,8 +141,10 @@ public final class DeadLetterPages implements WebServer.Feature {
                         () -> Refusal.missing("there is no dead letter " + id + "; it may be older than what is kept"));
     }
 
-    private void show(Context context, Pages pages) {
+    private void show(Context context, Pages pages, boolean revealed) {
         DeadLetter letter = letter(context);
+        String payload = letter.message().payload();
+        String carried = revealed ? payload : pages.carried(payload);
         pages.show(
                 context,
                 "dead-letter",
@@ -133,7 +152,11 @@ public final class DeadLetterPages implements WebServer.Feature {
                 "letter",
                 letter,
                 "payload",
-                JsonText.pretty(letter.message().payload()),
+                carried == null ? null : JsonText.pretty(carried),
+                "payloads",
+                pages.payloads(),
+                "revealed",
+                revealed,
                 "attempts",
                 LetterAttempt.read(letter.history()));
     }
@@ -155,13 +178,13 @@ public final class DeadLetterPages implements WebServer.Feature {
                 LetterListing.groups(groups, BY_CAUSE, OutputFormat.JSON).objects(), null);
     }
 
-    private Map<String, @Nullable Object> callShow(Context context) {
+    private Map<String, @Nullable Object> callShow(Context context, Pages pages) {
         DeadLetter letter = letter(context);
         Map<String, @Nullable Object> answer = new LinkedHashMap<>();
         LetterListing.facts(letter)
                 .objects()
                 .forEach(row -> answer.put(String.valueOf(row.get("field")), row.get("value")));
-        answer.put("payload", letter.message().payload());
+        answer.put("payload", pages.carried(letter.message().payload()));
         answer.put("history", letter.history());
         return answer;
     }

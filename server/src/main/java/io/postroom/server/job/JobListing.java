@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -98,13 +99,19 @@ final class JobListing {
     }
 
     /** A job with its attempts, as JSON has it. */
-    static Map<String, @Nullable Object> object(JobDetails job, List<JobAttempt> attempts) {
+    private static Map<String, @Nullable Object> object(JobDetails job, List<JobAttempt> attempts) {
+        return object(job, attempts, json -> json);
+    }
+
+    /** The same with what is shown of what it carries. */
+    static Map<String, @Nullable Object> object(
+            JobDetails job, List<JobAttempt> attempts, Function<@Nullable String, @Nullable String> shown) {
         Map<String, @Nullable Object> object = new LinkedHashMap<>();
         facts(job).forEach((fact, value) -> object.put(fact, value instanceof Instant ? value.toString() : value));
         object.put("headers", job.headers());
-        object.put("payload", json(job.payload()));
-        object.put("result", json(job.result()));
-        object.put("progress", json(job.progress()));
+        object.put("payload", json(shown.apply(job.payload())));
+        object.put("result", json(shown.apply(job.result())));
+        object.put("progress", json(shown.apply(job.progress())));
         object.put("attempts", attempts.stream().map(JobListing::attempt).toList());
         return object;
     }

@@ -36,10 +36,12 @@ public final class JobPages implements WebServer.Feature {
             Arrays.stream(JobState.values()).map(JobState::word).toList();
 
     private final Postroom reading;
+    private final Postroom acting;
     private final JobRowTable table;
 
-    public JobPages(Postroom reading) {
+    public JobPages(Postroom reading, Postroom acting) {
         this.reading = reading;
+        this.acting = acting;
         this.table = new JobRowTable(reading.database().schema());
     }
 
@@ -56,8 +58,13 @@ public final class JobPages implements WebServer.Feature {
                                 pages.page(context, "Queues", PLACE),
                                 "queues",
                                 reading.jobBoard().queues()))
-                .page("/jobs/{id}", context -> show(context, pages))
+                .page("/jobs/{id}", context -> show(context, pages, false))
+                .reveal("/jobs/{id}/reveal", context -> {
+                    pages.reveal(acting, context, "job " + job(context).id(), Asked.formText(context, "reason"));
+                    show(context, pages, true);
+                })
                 .page("/jobs/{id}/payload", context -> {
+                    pages.requireShown();
                     JobDetails job = job(context);
                     Pages.download(context, "job-" + job.id() + ".json", job.payload());
                 })
@@ -81,7 +88,12 @@ public final class JobPages implements WebServer.Feature {
                 .call(
                         "/jobs/{id}",
                         context -> JobListing.object(
-                                job(context), reading.jobBoard().attempts(id(context))))
+                                job(context), reading.jobBoard().attempts(id(context)), pages::carried))
+                .change("/jobs/{id}/reveal", context -> {
+                    JobDetails job = job(context);
+                    pages.reveal(acting, context, "job " + job.id(), Acting.reason(context));
+                    return JobListing.object(job, reading.jobBoard().attempts(job.id()), json -> json);
+                })
                 .call(
                         "/queues",
                         context -> Listed.of(queues(reading.jobBoard().queues()).objects(), null))
@@ -161,7 +173,7 @@ public final class JobPages implements WebServer.Feature {
                 search.next());
     }
 
-    private void show(Context context, Pages pages) {
+    private void show(Context context, Pages pages, boolean revealed) {
         JobDetails job = job(context);
         pages.show(
                 context,
@@ -170,11 +182,15 @@ public final class JobPages implements WebServer.Feature {
                 "job",
                 job,
                 "payload",
-                JsonText.pretty(job.payload()),
+                pretty(revealed ? job.payload() : pages.carried(job.payload())),
                 "result",
-                pretty(job.result()),
+                pretty(revealed ? job.result() : pages.carried(job.result())),
                 "progress",
-                pretty(job.progress()),
+                pretty(revealed ? job.progress() : pages.carried(job.progress())),
+                "payloads",
+                pages.payloads(),
+                "revealed",
+                revealed,
                 "attempts",
                 reading.jobBoard().attempts(job.id()));
     }

@@ -8,10 +8,12 @@ import io.postroom.diagnosis.Why;
 import io.postroom.journal.Journal;
 import io.postroom.message.Message;
 import io.postroom.server.terminal.Listing;
+import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
 import io.postroom.server.web.JsonText;
 import io.postroom.server.web.Listed;
 import io.postroom.server.web.Pages;
+import io.postroom.server.web.Payloads;
 import io.postroom.server.web.Refusal;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
@@ -55,11 +57,13 @@ public final class MessagePages implements WebServer.Feature {
             Set.of("type", "aggregateType", "key", "tenant", "find", "data", "until", "before", "limit");
 
     private final Postroom reading;
+    private final Postroom acting;
     private final BrowseTable table;
     private final Semaphore searching = new Semaphore(SEARCHES_MAX);
 
-    public MessagePages(Postroom reading) {
+    public MessagePages(Postroom reading, Postroom acting) {
         this.reading = reading;
+        this.acting = acting;
         this.table = new BrowseTable(reading.database().schema());
     }
 
@@ -67,9 +71,22 @@ public final class MessagePages implements WebServer.Feature {
     public void add(Routes routes) {
         Pages pages = routes.pages();
         routes.page("/messages", context -> list(context, pages))
-                .page("/messages/{id}", context -> show(context, pages))
-                .page("/messages/{id}/payload", this::payload)
-                .call("/messages", this::callList)
+                .page("/messages/{id}", context -> show(context, pages, false))
+                .page("/messages/{id}/payload", context -> payload(context, pages))
+                .reveal("/messages/{id}/reveal", context -> {
+                    pages.reveal(
+                            acting,
+                            context,
+                            "message " + Asked.uuid(context.pathParam("id"), "id"),
+                            Asked.formText(context, "reason"));
+                    show(context, pages, true);
+                })
+                .call("/messages", context -> callList(context, pages))
+                .change("/messages/{id}/reveal", context -> {
+                    String reason = Acting.reason(context);
+                    pages.reveal(acting, context, "message " + Asked.uuid(context.pathParam("id"), "id"), reason);
+                    return Map.of("payload", message(why(context)).payload());
+                })
                 .call("/messages/{id}/why", context -> WhyJson.of(why(context)));
     }
 
@@ -80,9 +97,12 @@ public final class MessagePages implements WebServer.Feature {
             long oldest,
             @Nullable Long next) {}
 
-    private Search search(Context context, int limit) {
+    private Search search(Context context, Pages pages, int limit) {
         Asked.only(context, NAMES);
         MessageQuery query = MessageQuery.of(context);
+        if (query.path() != null) {
+            pages.requireShown();
+        }
         long before = before(context);
         long window = query.isAll() ? limit : WINDOW;
         // Older days are gone: nobody shall look for something there, window by window.
@@ -130,7 +150,7 @@ public final class MessagePages implements WebServer.Feature {
             context.redirect(context.contextPath() + "/messages/" + find.toLowerCase(java.util.Locale.ROOT));
             return;
         }
-        Search search = search(context, PAGE);
+        Search search = search(context, pages, PAGE);
         pages.show(
                 context,
                 "messages",
@@ -142,11 +162,13 @@ public final class MessagePages implements WebServer.Feature {
                 "oldest",
                 search.oldest(),
                 "next",
-                search.next());
+                search.next(),
+                "isShown",
+                pages.payloads() == Payloads.SHOWN);
     }
 
-    private Map<String, @Nullable Object> callList(Context context) {
-        Search search = search(context, Asked.limit(context, PAGE, CALL_PAGE_MAX));
+    private Map<String, @Nullable Object> callList(Context context, Pages pages) {
+        Search search = search(context, pages, Asked.limit(context, PAGE, CALL_PAGE_MAX));
         Listing listing = new Listing(
                 "position",
                 "id",
@@ -171,11 +193,15 @@ public final class MessagePages implements WebServer.Feature {
         return Listed.of(listing.objects(), search.next());
     }
 
-    private void payload(Context context) throws InterruptedException {
+    private void payload(Context context, Pages pages) throws InterruptedException {
+        pages.requireShown();
         Why why = why(context);
-        Message message = message(why, Objects.requireNonNull(why.message()).position())
+        Pages.download(context, "message-" + why.messageId() + ".json", message(why).payload());
+    }
+
+    private Message message(Why why) {
+        return message(why, Objects.requireNonNull(why.message()).position())
                 .orElseThrow(() -> Refusal.missing("the payload is gone with its day's partition"));
-        Pages.download(context, "message-" + why.messageId() + ".json", message.payload());
     }
 
     private Why why(Context context) throws InterruptedException {
@@ -199,7 +225,7 @@ public final class MessagePages implements WebServer.Feature {
         }
     }
 
-    private void show(Context context, Pages pages) throws InterruptedException {
+    private void show(Context context, Pages pages, boolean revealed) throws InterruptedException {
         Why why = why(context);
         Found found = Objects.requireNonNull(why.message());
         Long position = found.position();
@@ -213,7 +239,13 @@ public final class MessagePages implements WebServer.Feature {
                 "message",
                 message.orElse(null),
                 "payload",
-                message.map(each -> JsonText.pretty(each.payload())).orElse(null),
+                message.map(each -> revealed ? each.payload() : pages.carried(each.payload()))
+                        .map(JsonText::pretty)
+                        .orElse(null),
+                "payloads",
+                pages.payloads(),
+                "revealed",
+                revealed,
                 "attempts",
                 position == null ? List.of() : reading.database().run(tx -> table.attempts(tx, position, ATTEMPTS_MAX)),
                 "receipts",

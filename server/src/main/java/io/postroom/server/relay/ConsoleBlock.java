@@ -1,5 +1,6 @@
 package io.postroom.server.relay;
 
+import io.postroom.server.web.Payloads;
 import io.postroom.server.web.Role;
 import io.postroom.server.web.User;
 import io.postroom.server.web.WebSettings;
@@ -36,6 +37,7 @@ final class ConsoleBlock {
         section.read("base-path", block::basePath);
         section.read("environment", block::environment);
         section.read("origin", block::origin);
+        section.read("payloads", block::payloads);
         WebSettings settings = block.settings
                 .https(section.bool("https"))
                 .plainHttp(section.bool("plain-http"))
@@ -82,6 +84,13 @@ final class ConsoleBlock {
                     "'" + text + "' is not an origin; write https://ops.example.com, without a path");
         }
         settings.origin(origin);
+    }
+
+    private void payloads(String text) {
+        settings.payloads(Arrays.stream(Payloads.values())
+                .filter(each -> each.word().equals(text))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("'" + text + "' is none of shown, masked, hidden")));
     }
 
     private static Map<String, User> accounts(Section console) {

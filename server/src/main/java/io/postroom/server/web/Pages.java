@@ -5,9 +5,12 @@ import gg.jte.TemplateEngine;
 import gg.jte.TemplateOutput;
 import gg.jte.output.StringOutput;
 import io.javalin.http.Context;
+import io.postroom.Postroom;
+import io.postroom.audit.Audit;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +46,46 @@ public final class Pages {
                 settings.hasUsers(),
                 Gate.formToken(context),
                 clock.instant());
+    }
+
+    /** How much of payloads is shown here. */
+    public Payloads payloads() {
+        return settings.payloads();
+    }
+
+    /** What is shown of something that a message or a job carries; null if nothing is. */
+    public @Nullable String carried(@Nullable String json) {
+        if (json == null || payloads() == Payloads.HIDDEN) {
+            return null;
+        }
+        return payloads() == Payloads.MASKED ? JsonMask.of(json) : json;
+    }
+
+    /** Refuses what would show, or let guess, values that are masked here. */
+    public void requireShown() {
+        if (payloads() != Payloads.SHOWN) {
+            throw new Refusal(
+                    403,
+                    "payload.masked",
+                    "payloads are " + payloads().word() + " here"
+                            + (payloads() == Payloads.MASKED ? "; operators reveal one with a reason" : ""));
+        }
+    }
+
+    /** Notes in the audit that somebody reveals what is masked; throws if nobody may, or if it cannot be noted. */
+    public void reveal(Postroom acting, Context context, String subject, @Nullable String reason) {
+        if (payloads() == Payloads.HIDDEN) {
+            requireShown();
+        }
+        String why = Asked.required(reason, "reason");
+        List<String> problems = Audit.problems(Gate.user(context).name(), why);
+        if (!problems.isEmpty()) {
+            throw Refusal.invalid(String.join("; ", problems));
+        }
+        acting.database().transactPromptly(tx -> {
+            acting.audit().record(tx, Gate.user(context).name(), "payload reveal", subject, why, Map.of());
+            return true;
+        });
     }
 
     /** Answers with a text to keep, which no browser shows or takes for something else. */

@@ -62,6 +62,12 @@ public final class Routes {
         return this;
     }
 
+    /** A page that is shown to who says why; nothing is led away from it, so that what it shows is in no address. */
+    public Routes reveal(String path, Handler handler) {
+        routes.post(path, handler);
+        return this;
+    }
+
     /** Answers a call with a value as JSON. */
     @FunctionalInterface
     public interface Call {

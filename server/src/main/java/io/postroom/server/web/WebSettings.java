@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** How console and API are served. Immutable. */
 public final class WebSettings {
@@ -22,6 +23,7 @@ public final class WebSettings {
     private final boolean https;
     private final boolean plainHttp;
     private final boolean readOnly;
+    private final Payloads payloads;
     private final Map<String, User> accounts;
 
     private WebSettings(Builder builder) {
@@ -34,6 +36,8 @@ public final class WebSettings {
         this.plainHttp = builder.plainHttp;
         this.readOnly = builder.readOnly;
         this.accounts = Map.copyOf(builder.accounts);
+        Payloads given = builder.payloads;
+        this.payloads = given != null ? given : hasUsers() ? Payloads.MASKED : Payloads.SHOWN;
     }
 
     /** For this machine alone. */
@@ -111,6 +115,11 @@ public final class WebSettings {
         return readOnly;
     }
 
+    /** How much of payloads is shown: all to whoever has started the process, names only to users, unless told otherwise. */
+    public Payloads payloads() {
+        return payloads;
+    }
+
     /** By the SHA-256 of their tokens, as hexadecimal digits; without any, it is for whoever has the token of the process. */
     public Map<String, User> accounts() {
         return accounts;
@@ -126,6 +135,7 @@ public final class WebSettings {
         private boolean https;
         private boolean plainHttp;
         private boolean readOnly;
+        private @Nullable Payloads payloads;
         private Map<String, User> accounts = Map.of();
 
         private Builder() {}
@@ -168,6 +178,11 @@ public final class WebSettings {
 
         public Builder readOnly(boolean readOnly) {
             this.readOnly = readOnly;
+            return this;
+        }
+
+        public Builder payloads(Payloads payloads) {
+            this.payloads = payloads;
             return this;
         }
 
