@@ -1,16 +1,12 @@
 package io.postroom.server.overview;
 
 import io.postroom.server.web.Shown;
-import io.postroom.subscription.SubscriptionState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToDoubleBiFunction;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +38,8 @@ public record Overview(
         return troubles.isEmpty() ? "good" : troubles.get(0).level().style();
     }
 
-    static Overview of(Sample sample, List<Sample> history) {
+    static Overview of(Sample sample, List<Moment> history) {
+        Moment now = Moment.of(sample);
         List<Trouble> troubles = Troubles.of(sample);
         double in = recentRate(history, Overview::published);
         double out = recentRate(history, Overview::delivered);
@@ -56,12 +53,12 @@ public record Overview(
                 in,
                 out,
                 drained,
-                percentile(sample.delays(), 0.5).orElse(null),
-                percentile(sample.delays(), 0.99).orElse(null),
+                now.delayMedian(),
+                now.delayMost(),
                 charts(sample, history));
     }
 
-    private static List<Chart> charts(Sample sample, List<Sample> history) {
+    private static List<Chart> charts(Sample sample, List<Moment> history) {
         return List.of(
                 Chart.of(
                         "In and out",
@@ -80,23 +77,28 @@ public record Overview(
                         sample.at(),
                         value -> Shown.duration(Duration.ofNanos(Math.round(value * 1e9))),
                         List.of(
-                                new Chart.Series("median", delays(history, 0.5)),
-                                new Chart.Series("99 of 100", delays(history, 0.99)))));
+                                new Chart.Series("median", delays(history, Moment::delayMedian)),
+                                new Chart.Series("99 of 100", delays(history, Moment::delayMost)))));
     }
 
-    private static List<Chart.Point> points(List<Sample> history, ToDoubleFunction<Sample> value) {
+    private static List<Chart.Point> points(List<Moment> history, ToDoubleFunction<Moment> value) {
         return history.stream()
                 .map(each -> new Chart.Point(each.at(), value.applyAsDouble(each)))
                 .toList();
     }
 
-    private static List<Chart.Point> delays(List<Sample> history, double share) {
-        return points(
-                history.stream().filter(each -> !each.delays().isEmpty()).toList(),
-                each -> percentile(each.delays(), share).orElse(Duration.ZERO).toNanos() / 1e9);
+    private static List<Chart.Point> delays(List<Moment> history, Function<Moment, @Nullable Duration> delay) {
+        List<Chart.Point> points = new ArrayList<>();
+        for (Moment each : history) {
+            Duration value = delay.apply(each);
+            if (value != null) {
+                points.add(new Chart.Point(each.at(), value.toNanos() / 1e9));
+            }
+        }
+        return points;
     }
 
-    private static List<Chart.Point> rates(List<Sample> history, ToDoubleBiFunction<Sample, Sample> rate) {
+    private static List<Chart.Point> rates(List<Moment> history, ToDoubleBiFunction<Moment, Moment> rate) {
         List<Chart.Point> points = new ArrayList<>();
         for (int i = 1; i < history.size(); i++) {
             points.add(new Chart.Point(history.get(i).at(), rate.applyAsDouble(history.get(i - 1), history.get(i))));
@@ -104,35 +106,27 @@ public record Overview(
         return points;
     }
 
-    private static double recentRate(List<Sample> history, ToDoubleBiFunction<Sample, Sample> rate) {
+    private static double recentRate(List<Moment> history, ToDoubleBiFunction<Moment, Moment> rate) {
         int last = history.size() - 1;
         return last < 1 ? 0 : rate.applyAsDouble(history.get(Math.max(0, last - RECENT)), history.get(last));
     }
 
-    private static double published(Sample from, Sample to) {
+    private static double published(Moment from, Moment to) {
         return rate(from, to, from.position(), to.position());
     }
 
     /** As fast as the slowest of those that were to flow at both times. */
-    private static double delivered(Sample from, Sample to) {
-        Map<String, SubscriptionState> before =
-                from.current().stream().collect(Collectors.toMap(SubscriptionState::name, Function.identity()));
-        return to.current().stream()
-                .filter(state -> state.copyOf() == null && before.containsKey(state.name()))
-                .mapToDouble(state -> rate(from, to, before.get(state.name()).position(), state.position()))
+    private static double delivered(Moment from, Moment to) {
+        return to.positions().entrySet().stream()
+                .filter(each -> from.positions().containsKey(each.getKey()))
+                .mapToDouble(each -> rate(from, to, from.positions().get(each.getKey()), each.getValue()))
                 .min()
                 .orElse(0);
     }
 
     /** Positions go back when a subscription is moved back; then nothing was delivered. */
-    private static double rate(Sample from, Sample to, long before, long after) {
+    private static double rate(Moment from, Moment to, long before, long after) {
         double seconds = Duration.between(from.at(), to.at()).toMillis() / 1000.0;
         return seconds <= 0 ? 0 : Math.max(0, (after - before) / seconds);
-    }
-
-    private static Optional<Duration> percentile(List<Duration> sorted, double share) {
-        return sorted.isEmpty()
-                ? Optional.empty()
-                : Optional.of(sorted.get((int) Math.min(sorted.size() - 1, Math.floor(share * sorted.size()))));
     }
 }

@@ -16,22 +16,23 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks at everything every few seconds and remembers an hour of it. {@link #close} ends its thread. Thread-safe. */
+/** Looks at everything every few seconds and remembers figures of an hour. {@link #close} ends its thread. Thread-safe. */
 public final class Sampler implements AutoCloseable {
     static final Duration EVERY = Duration.ofSeconds(5);
-    private static final int SAMPLES_MAX = 720;
+    private static final int MOMENTS_MAX = 720;
     private static final int DELAYS_MAX = 500;
     private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
 
     private final Postroom postroom;
     private final SampleTable table;
     private final Clock clock;
-    private final Deque<Sample> samples = new ArrayDeque<>();
+    private final Deque<Moment> moments = new ArrayDeque<>();
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread thread = new Thread(work, "postroom-sampler");
         thread.setDaemon(true);
         return thread;
     });
+    private @Nullable Sample last;
     private @Nullable String problem;
 
     public Sampler(Postroom postroom) {
@@ -65,9 +66,10 @@ public final class Sampler implements AutoCloseable {
 
     private synchronized void add(Sample sample) {
         problem = null;
-        samples.addLast(sample);
-        while (samples.size() > SAMPLES_MAX) {
-            samples.removeFirst();
+        last = sample;
+        moments.addLast(Moment.of(sample));
+        while (moments.size() > MOMENTS_MAX) {
+            moments.removeFirst();
         }
     }
 
@@ -79,8 +81,8 @@ public final class Sampler implements AutoCloseable {
     }
 
     /** The last hour, oldest first. */
-    synchronized List<Sample> history() {
-        return new ArrayList<>(samples);
+    synchronized List<Moment> history() {
+        return new ArrayList<>(moments);
     }
 
     /** Why the last look failed; null if it did not. */
@@ -90,17 +92,14 @@ public final class Sampler implements AutoCloseable {
 
     /** The newest sample; looks now if there is none yet. */
     Optional<Sample> newest() {
-        Sample last;
-        synchronized (this) {
-            last = samples.peekLast();
-        }
-        if (last == null) {
+        if (last() == null) {
             look();
-            synchronized (this) {
-                last = samples.peekLast();
-            }
         }
-        return Optional.ofNullable(last);
+        return Optional.ofNullable(last());
+    }
+
+    private synchronized @Nullable Sample last() {
+        return last;
     }
 
     @Override

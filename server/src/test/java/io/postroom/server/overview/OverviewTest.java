@@ -50,14 +50,18 @@ class OverviewTest {
                 "postgres");
     }
 
+    private static Overview overview(Sample sample, List<Sample> history) {
+        return Overview.of(sample, history.stream().map(Moment::of).toList());
+    }
+
     @Test
     void measuresWhatComesInAgainstTheSlowestThatGoesOut() {
         List<Sample> history = List.of(sample(0, 100_000, 0, 100_000), sample(1, 100_500, 5_500, 100_500));
-        Overview overview = Overview.of(history.get(1), history);
+        Overview overview = overview(history.get(1), history);
         assertThat(overview.published()).isEqualTo(100);
         assertThat(overview.delivered()).isEqualTo(100);
         history = List.of(sample(0, 100_000, 0, 100_000), sample(1, 100_500, 50_500, 100_500));
-        overview = Overview.of(history.get(1), history);
+        overview = overview(history.get(1), history);
         assertThat(overview.delivered()).isEqualTo(100);
         assertThat(overview.delayMedian()).isEqualTo(Duration.ofMillis(4));
         assertThat(overview.delayMost()).isEqualTo(Duration.ofMillis(900));
@@ -67,10 +71,10 @@ class OverviewTest {
     void forecastsWhenABacklogIsGone() {
         Sample before = sample(0, 100_000, 0, 0);
         Sample now = sample(1, 100_500, 50_000, 50_000);
-        Overview overview = Overview.of(now, List.of(before, now));
+        Overview overview = overview(now, List.of(before, now));
         // 50 500 behind, 10 000/s out, 100/s in.
         assertThat(overview.drained()).isCloseTo(Duration.ofMillis(5_101), Duration.ofMillis(1));
-        assertThat(Overview.of(before, List.of(now, before)).drained()).isNull();
+        assertThat(overview(before, List.of(now, before)).drained()).isNull();
     }
 
     @Test
@@ -79,7 +83,7 @@ class OverviewTest {
         for (int i = 0; i < 720; i++) {
             history.add(sample(i, 1_000 + i, i == 333 ? 0 : 1_000 + i, 1_000 + i));
         }
-        Chart backlog = Overview.of(history.get(719), history).charts().get(1);
+        Chart backlog = overview(history.get(719), history).charts().get(1);
         assertThat(backlog.top()).isEqualTo("2000 messages");
         assertThat(backlog.span()).isEqualTo("1 h ago");
         assertThat(backlog.readings().split(";")).hasSizeBetween(100, 120);
@@ -90,7 +94,7 @@ class OverviewTest {
     @Test
     void oneSampleIsNoLineYet() {
         Sample only = sample(0, 5, 5, 5);
-        Overview overview = Overview.of(only, List.of(only));
+        Overview overview = overview(only, List.of(only));
         assertThat(overview.published()).isZero();
         assertThat(overview.charts()).allMatch(Chart::isEmpty);
     }
