@@ -1,7 +1,10 @@
 package io.postroom.server.deadletter;
 
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -20,12 +23,27 @@ public record LetterAttempt(String number, String at, String seconds, String nod
                         text(each, "seconds"),
                         text(each, "node"),
                         text(each, "outcome"),
-                        text(each, "errorClass") + (each.has("error") ? ": " + text(each, "error") : "")));
+                        error(each)));
             }
         } catch (JacksonException e) {
             // The history is an addition; without it the page is still of use.
         }
         return attempts;
+    }
+
+    private static String error(JsonNode each) {
+        String name = text(each, "errorClass");
+        String error = text(each, "error");
+        return name.isEmpty() || error.isEmpty() ? name + error : name + ": " + error;
+    }
+
+    /** When it was; null if what is stored is not a time. */
+    public @Nullable Instant time() {
+        try {
+            return Instant.parse(at);
+        } catch (DateTimeParseException e) {
+            return null;
+        }
     }
 
     private static String text(JsonNode node, String name) {

@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The page about the database, and the call that says the same. */
 public final class FootprintPages implements WebServer.Feature {
+    /** Smaller tables are folded away. */
+    public static final long SMALL = 1_000_000;
+
     private static final int HOLDERS_MAX = 10;
 
     private final Postroom reading;

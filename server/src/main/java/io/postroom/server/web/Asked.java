@@ -109,9 +109,9 @@ public final class Asked {
             return null;
         }
         try {
-            return Instant.parse(value.matches("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d") ? value + ":00Z" : value);
+            return Instant.parse(value);
         } catch (DateTimeException e) {
-            throw Refusal.invalid(name + " is '" + shown(value) + "', not a time; write 2026-11-15T10:00:00Z");
+            throw Refusal.invalid(name + " is '" + shown(value) + "', not a time with its zone; write 2026-11-15T10:00:00Z, or +01:00 for the Z");
         }
     }
 

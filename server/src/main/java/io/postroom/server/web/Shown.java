@@ -24,6 +24,11 @@ public final class Shown {
         return String.format(Locale.ROOT, "%,d", value).replace(',', '\u202f');
     }
 
+    /** With a capital at its beginning. */
+    public static String sentence(String text) {
+        return text.isEmpty() ? text : text.substring(0, 1).toUpperCase(Locale.ROOT) + text.substring(1);
+    }
+
     /** A number that was counted no further than a limit. */
     public static String bounded(long value, long max) {
         return value >= max ? number(max) + "+" : number(value);

@@ -37,6 +37,14 @@
       table.classList.add('labelled');
     });
   }
+  // What a click copies, a key must reach too.
+  function reachCopies() {
+    document.querySelectorAll('code.cli, [data-copy]').forEach((element) => {
+      element.tabIndex = 0;
+      element.setAttribute('role', 'button');
+      element.title = 'Copy';
+    });
+  }
   function toggleZone() {
     local = !local;
     store.set('zone', local ? 'local' : 'utc');
@@ -71,7 +79,7 @@
     store.set('live', live ? 'on' : 'off');
     showLive();
   }
-  document.addEventListener('htmx:afterSwap', () => { showTimes(document); labelTables(); });
+  document.addEventListener('htmx:afterSwap', () => { showTimes(document); labelTables(); reachCopies(); });
   document.addEventListener('htmx:beforeSwap', (event) => {
     // A failing database must not take away what is on the screen.
     if (event.detail.xhr.status >= 400) event.detail.shouldSwap = false;
@@ -99,6 +107,17 @@
   on('theme', nextTheme);
   on('help', help);
 
+  // Who speaks to a computer, or has a tremor, wants no single keys.
+  let singleKeys = store.get('keys') !== 'off';
+  function showKeys() {
+    const button = byId('single-keys');
+    if (!button) return;
+    button.setAttribute('aria-pressed', String(singleKeys));
+    button.textContent = singleKeys ? 'Single keys on' : 'Single keys off';
+  }
+  on('single-keys', () => { singleKeys = !singleKeys; store.set('keys', singleKeys ? 'on' : 'off'); showKeys(); });
+  showKeys();
+
   let pending = 0;
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -106,6 +125,8 @@
       if (event.key === 'Escape') event.target.blur();
       return;
     }
+    if (event.key === 'Enter' && event.target.matches('code.cli, [data-copy]')) { event.target.click(); return; }
+    if (!singleKeys) return;
     const wasPending = Date.now() - pending < 1500;
     pending = 0;
     if (wasPending) {
@@ -177,6 +198,16 @@
   });
   window.addEventListener('pageshow', () => document.querySelectorAll('form[data-sent]').forEach((form) => { delete form.dataset.sent; form.classList.remove('sending'); }));
 
+  // How long a redrive takes at the rate that is being typed.
+  document.addEventListener('input', (event) => {
+    const letters = Number(event.target.dataset && event.target.dataset.letters);
+    const hint = byId('rate-takes');
+    if (!letters || !hint) return;
+    const seconds = Math.ceil(letters / Number(event.target.value.replace(',', '.')));
+    hint.textContent = !Number.isFinite(seconds) || seconds < 0 ? 'Without one they go as fast as they can.'
+      : `Takes about ${seconds < 120 ? seconds + ' s' : seconds < 7200 ? Math.round(seconds / 60) + ' min' : Math.round(seconds / 3600) + ' h'}.`;
+  });
+
   // A choice that is only a filter applies at once.
   document.addEventListener('change', (event) => {
     if (event.target.matches('form.filters select')) event.target.form.requestSubmit();
@@ -189,5 +220,6 @@
   showTheme();
   showTimes(document);
   labelTables();
+  reachCopies();
   document.documentElement.dataset.ready = 'yes';
 })();

@@ -131,6 +131,11 @@ public final class ConsoleUnderTest implements AutoCloseable {
         return send("POST", "/api/v1" + path, json, "Content-Type", "application/json", "Idempotency-Key", key);
     }
 
+    /** Stops the console, as when its process ends; the database stays. */
+    void stop() {
+        console.close();
+    }
+
     @Override
     public void close() {
         console.close();
