@@ -37,7 +37,8 @@ final class CauseTable {
 
     Causes causes(Connection tx, DeadLetterFilter filter, int limit) {
         long[] lookedAt = {0};
-        List<DeadLetterGroup> groups = filter.on(listCauses.on(tx))
+        List<DeadLetterGroup> groups = filter
+                .on(listCauses.on(tx))
                 .set("window", WINDOW)
                 .set("limit", limit)
                 .list(row -> {

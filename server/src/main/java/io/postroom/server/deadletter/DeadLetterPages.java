@@ -54,10 +54,7 @@ public final class DeadLetterPages implements WebServer.Feature {
                 .page("/dead-letters/{id}", context -> show(context, pages, false))
                 .reveal("/dead-letters/{id}/reveal", context -> {
                     pages.reveal(
-                            acting,
-                            context,
-                            "deadletter " + letter(context).id(),
-                            Asked.formText(context, "reason"));
+                            acting, context, "deadletter " + letter(context).id(), Asked.formText(context, "reason"));
                     show(context, pages, true);
                 })
                 .page("/dead-letters/{id}/payload", context -> {
@@ -120,12 +117,13 @@ public final class DeadLetterPages implements WebServer.Feature {
     }
 
     /** A page of what was found. {@code next} is where the search goes on; null at the oldest one. */
-    private record Search(List<DeadLetterRow> rows, @Nullable Long next) {}
+    private record Search(
+            List<DeadLetterRow> rows, @Nullable Long next) {}
 
     /** Looks through a window of the newest: most of a filter has no index, and a page must not wait for a million. */
     private Search search(DeadLetterFilter filter, @Nullable Long before, int limit) {
-        CauseTable.Letters found = reading.database()
-                .run(tx -> table.letters(tx, filter, before, CauseTable.PAGE_WINDOW, limit));
+        CauseTable.Letters found =
+                reading.database().run(tx -> table.letters(tx, filter, before, CauseTable.PAGE_WINDOW, limit));
         List<DeadLetterRow> rows = found.ids().isEmpty()
                 ? List.of()
                 : reading.deadLetters()

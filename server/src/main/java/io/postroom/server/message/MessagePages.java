@@ -196,7 +196,8 @@ public final class MessagePages implements WebServer.Feature {
     private void payload(Context context, Pages pages) throws InterruptedException {
         pages.requireShown();
         Why why = why(context);
-        Pages.download(context, "message-" + why.messageId() + ".json", message(why).payload());
+        Pages.download(
+                context, "message-" + why.messageId() + ".json", message(why).payload());
     }
 
     private Message message(Why why) {

@@ -50,7 +50,9 @@ final class Access {
 
     /** Who has a token; nobody if it is wrong. */
     Optional<User> ofToken(String given) {
-        return given.length() > TOKEN_LENGTH_MAX ? Optional.empty() : Optional.ofNullable(accounts.get(Gate.hash(given)));
+        return given.length() > TOKEN_LENGTH_MAX
+                ? Optional.empty()
+                : Optional.ofNullable(accounts.get(Gate.hash(given)));
     }
 
     /** Who has a name. */

@@ -111,7 +111,8 @@ public final class Asked {
         try {
             return Instant.parse(value);
         } catch (DateTimeException e) {
-            throw Refusal.invalid(name + " is '" + shown(value) + "', not a time with its zone; write 2026-11-15T10:00:00Z, or +01:00 for the Z");
+            throw Refusal.invalid(name + " is '" + shown(value)
+                    + "', not a time with its zone; write 2026-11-15T10:00:00Z, or +01:00 for the Z");
         }
     }
 

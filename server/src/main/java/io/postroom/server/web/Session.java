@@ -59,7 +59,8 @@ final class Session {
         if (!isOurs || !isAlive || isEnded(parts[2])) {
             return Optional.empty();
         }
-        return Optional.of(new Ticket(new String(Base64.getUrlDecoder().decode(parts[0]), StandardCharsets.UTF_8), parts[2]));
+        return Optional.of(
+                new Ticket(new String(Base64.getUrlDecoder().decode(parts[0]), StandardCharsets.UTF_8), parts[2]));
     }
 
     /** Lets nobody in with this ticket any more, wherever its cookie was copied to. */

@@ -73,9 +73,15 @@ class MaskedPayloadTest {
     void usersSeeNamesAndNoValues() throws Exception {
         signIn(console, "wall");
         for (String path : new String[] {message, letter, "/jobs/1", "/api/v1" + letter, "/api/v1/jobs/1"}) {
-            assertThat(console.get(path).body()).as(path).contains("•••").doesNotContain("img src=x onerror=alert(1)>\"}");
+            assertThat(console.get(path).body())
+                    .as(path)
+                    .contains("•••")
+                    .doesNotContain("img src=x onerror=alert(1)>\"}");
         }
-        assertThat(console.get(message).body()).contains("customer").doesNotContain("c-4").doesNotContain("Reveal");
+        assertThat(console.get(message).body())
+                .contains("customer")
+                .doesNotContain("c-4")
+                .doesNotContain("Reveal");
         assertThat(console.get("/api/v1" + letter).body()).doesNotContain("c-4");
         for (String path : new String[] {message, letter, "/jobs/1"}) {
             assertThat(console.get(path + "/payload").statusCode()).as(path).isEqualTo(403);
@@ -91,7 +97,8 @@ class MaskedPayloadTest {
     @Test
     void operatorsRevealOneAtATimeAndTheAuditTells() throws Exception {
         signIn(console, "anna");
-        assertThat(console.submit(message, message + "/reveal", Map.of()).body()).contains("reason is missing");
+        assertThat(console.submit(message, message + "/reveal", Map.of()).body())
+                .contains("reason is missing");
         for (String path : new String[] {message, letter}) {
             assertThat(console.get(path).body()).doesNotContain("c-4");
             HttpResponse<String> shown = console.submit(path, path + "/reveal", Map.of("reason", "claim 7"));

@@ -171,7 +171,8 @@ class SignInTest {
         assertThat(console.send("POST", path, "{\"reason\":\"x\"}", proxied).body())
                 .contains("request.foreign");
         console.close();
-        console = ConsoleUnderTest.start(settings().origin("https://ops.example.com").build());
+        console = ConsoleUnderTest.start(
+                settings().origin("https://ops.example.com").build());
         assertThat(console.send("POST", path, "{\"reason\":\"x\"}", proxied).body())
                 .contains("subscription.unknown");
         proxied[1] = console.url();

@@ -7,10 +7,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class JsonMaskTest {
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', textBlock = """
                     {"name":"Anna","age":41,"vip":true,"none":null} | {"name":"•••","age":"•••","vip":"•••","none":"•••"}
                     {"a":[1,{"b":"x"},[]],"c":{}}                   | {"a":["•••",{"b":"•••"},[]],"c":{}}
                     "secret"                                        | "•••"
