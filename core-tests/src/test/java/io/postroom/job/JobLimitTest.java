@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.Postroom;
+import io.postroom.postgres.Database;
+import io.postroom.postgres.Schema;
+import java.lang.reflect.Proxy;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,6 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -205,5 +210,55 @@ class JobLimitTest {
                 .hasMessageContaining("rate is 0")
                 .hasMessageContaining("per PT0S");
         assertThatThrownBy(() -> new Limit("t", null, null, null)).hasMessageContaining("limits nothing");
+    }
+
+    /** A limit for each customer is the obvious use: all of them are looked at, not only the first. */
+    @Test
+    void jobsOfTheLastOfManyLimitsGetTheirTurnToo() {
+        shop.database.execute(
+                "insert into postroom.job_limit (name, concurrency) select 'tenant-' || n, 1 from generate_series(1, 1100) as n",
+                "insert into postroom.job (queue, kind, payload, waits, limit_name, limit_key)"
+                        + " select 'default', 'work', '{}', 'turn', 'tenant-' || n, 'k' from generate_series(1, 1100) as n");
+        shop.postroom.database().run(tx -> gate().openWide(tx));
+        assertThat(claimable("k")).isEqualTo(1_100);
+    }
+
+    @Test
+    void aRateWhosePartIsLessThanAMicrosecondLetsJobsThrough() {
+        declare(Limit.ofRate("tenant", 10_000, Duration.ofMillis(1)));
+        enqueue(3, "a");
+        openGate();
+        assertThat(claimable("a")).isEqualTo(3);
+    }
+
+    @Test
+    void oneLimitThatCannotBeReckonedHoldsUpNoOther() {
+        declare(Limit.ofConcurrency("tenant", 5));
+        declare(Limit.ofConcurrency("another", 5).rate(10, Duration.ofSeconds(1), 1));
+        enqueue(1, "a");
+        shop.enqueue(Job.of("work", "{}").limit("another", "b"));
+        // As far from now as PostgreSQL can write, and not reckon with.
+        shop.database.execute("insert into postroom.job_rate values ('another', 'b', '-infinity')");
+        shop.enqueue(Job.of("work", "{}").runAfter(Duration.ofMillis(1)));
+        Gate gate = gate();
+        Workshop.await(() -> "both are let go", () -> {
+            shop.postroom.database().run(gate::open);
+            return claimable("a") == 1 && shop.rows("select id from postroom.job where waits = 'time'").isEmpty();
+        });
+    }
+
+    /** All of the pool may be with handlers, for long. */
+    @Test
+    void theGateNeedsNoConnectionButTheOneItHas() {
+        declare(Limit.ofConcurrency("tenant", 5));
+        enqueue(1, "a");
+        DataSource exhausted = (DataSource) Proxy.newProxyInstance(
+                DataSource.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> {
+                    throw new SQLException("the pool is exhausted", "08001");
+                });
+        Gate gate = new Gate(
+                new Database(exhausted, Schema.POSTROOM), new Settler(new SettleTable(Schema.POSTROOM), "gate"));
+        shop.postroom.database().run(gate::open);
+        assertThat(claimable("a")).isEqualTo(1);
     }
 }

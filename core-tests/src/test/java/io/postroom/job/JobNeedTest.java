@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.Postroom;
+import io.postroom.deadletter.Cause;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.postgres.Schema;
+import io.postroom.retry.Fault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -15,6 +17,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -134,7 +137,7 @@ class JobNeedTest {
         GateTable table = new GateTable(Schema.POSTROOM);
         try (Connection other = shop.database.begin()) {
             assertThat(table.lockNeeds(other)).isTrue();
-            assertThat(table.meetNeeds(other, false, List.of(new GateTable.Needed(first, "done"))))
+            assertThat(table.meetNeeds(other, false, List.of(new GateTable.Needed(first, "done")), 10))
                     .hasSize(1);
             assertThat(table.release(other, new long[] {last}))
                     .as("the second is left")
@@ -187,5 +190,88 @@ class JobNeedTest {
                 .hasMessageContaining("there is no batch 77")
                 .extracting("code")
                 .isEqualTo("job.batch-unknown");
+    }
+
+    private static Hand giveUp(long... ids) {
+        Hand hand = new Hand(shop, "hand", Kind.of("part", job -> JobOutcome.done()));
+        Fault fault = Fault.of("broken", "not today");
+        Verdict verdict = new Verdict.GiveUp(Cause.REJECTED, 1, fault, new Verdict.Note("failed", fault));
+        List<ClaimedJob> claimed = hand.claim(ids.length);
+        assertThat(claimed).extracting(ClaimedJob::id).containsExactlyInAnyOrder(LongStream.of(ids).boxed().toArray(Long[]::new));
+        hand.settle(claimed.stream().map(job -> new Ended(job, verdict, 0)).toList());
+        return hand;
+    }
+
+    private static void act(RedriveAction action) throws InterruptedException {
+        RedriveRequest request = new RedriveRequest(
+                UUID.randomUUID(), action, DeadLetterFilter.ALL, null, null, null, "ann", "so be it");
+        shop.postroom.deadLetters().redrives().request(request);
+        shop.postroom.deadLetters().redrives().run(request.id(), progress -> {});
+    }
+
+    private static String waits(long id) {
+        return shop.text("select waits from postroom.job where id = " + id);
+    }
+
+    /** Ends are kept for a week, dead letters until somebody decides about them. */
+    @Test
+    void whoeverWaitsForWhatFailedStillWaitsWhenItsEndIsForgottenAndIsCancelledWhenItIsDiscarded()
+            throws InterruptedException {
+        long batch = shop.postroom.database().transact(tx -> shop.jobs.batch(tx, "import"));
+        long part = shop.enqueue(Job.of("part", "13").batch(batch));
+        long afterBatch = shop.enqueue(Job.of("last", "{}").afterBatch(batch));
+        long after = shop.enqueue(Job.of("last", "{}").after(part));
+        giveUp(part);
+        openGate();
+        shop.database.execute("truncate postroom.job_done");
+        openGate();
+        assertThat(waits(afterBatch)).isEqualTo("jobs");
+        assertThat(waits(after)).isEqualTo("jobs");
+        act(RedriveAction.DISCARD);
+        openGate();
+        assertThat(shop.state(afterBatch)).isEqualTo("cancelled");
+        assertThat(shop.state(after)).isEqualTo("cancelled");
+        assertThat(shop.rows("select * from postroom.job_need")).isEmpty();
+    }
+
+    @Test
+    void theLastEndOfARedrivenJobCountsForItsBatch() throws InterruptedException {
+        long batch = shop.postroom.database().transact(tx -> shop.jobs.batch(tx, "import"));
+        long part = shop.enqueue(Job.of("part", "13").batch(batch));
+        long last = shop.enqueue(Job.of("last", "{}").afterBatch(batch));
+        giveUp(part);
+        act(RedriveAction.REDRIVE);
+        shop.postroom.jobBoard().cancel(part, "ann", "not wanted");
+        openGate();
+        assertThat(shop.state(last)).isEqualTo("cancelled");
+    }
+
+    /** Its end may be forgotten before anybody looks. */
+    @Test
+    void whatIsDoneAlreadyIsNotWaitedFor() {
+        long part = shop.enqueue(Job.of("part", "1"));
+        Hand hand = new Hand(shop, "hand", Kind.of("part", job -> JobOutcome.done()));
+        hand.complete(hand.claim(1));
+        long last = shop.enqueue(Job.of("last", "{}").after(part));
+        assertThat(waits(last)).isEqualTo("null");
+        assertThat(shop.rows("select * from postroom.job_need")).isEmpty();
+    }
+
+    @Test
+    void whoeverHasAJobLockedThatWaitsHoldsUpNothingButThatJob() throws SQLException {
+        long part = shop.enqueue(Job.of("part", "1"));
+        long locked = shop.enqueue(Job.of("last", "{}").after(part));
+        long other = shop.enqueue(Job.of("last", "{}").after(part));
+        Hand hand = new Hand(shop, "hand", Kind.of("part", job -> JobOutcome.done()));
+        hand.complete(hand.claim(1));
+        try (Connection application = shop.database.begin()) {
+            assertThat(shop.postroom.jobBoard().cancel(application, locked, "ann")).isEqualTo(Cancellation.CANCELLED);
+            openGate();
+            assertThat(waits(other)).isEqualTo("null");
+            assertThat(waits(locked)).isEqualTo("jobs");
+            application.rollback();
+        }
+        openGate();
+        assertThat(waits(locked)).isEqualTo("null");
     }
 }

@@ -176,13 +176,19 @@ class JobPlanTest {
                         "name text,after text,keys_max int,limit int",
                         List.of("'tenant'", "''", "5", "2"),
                         60),
-                Arguments.of(GateTable.class, "limits_in_use.sql", "limit int", List.of("10"), 3),
+                Arguments.of(GateTable.class, "limits_in_use.sql", "after text,limit int", List.of("''", "10"), 3),
                 Arguments.of(
                         GateTable.class,
                         "find_needs.sql",
                         "of_batch text,after bigint,limit int",
                         List.of("'false'", "0", "50"),
                         110),
+                Arguments.of(
+                        GateTable.class,
+                        "meet_needs.sql",
+                        "of_batch text,needs bigint[],ended text[],limit int",
+                        List.of("'false'", "array[1,2,3]::bigint[]", "array['done','cancelled','failed']", "100"),
+                        40),
                 Arguments.of(GateTable.class, "release.sql", "ids bigint[]", List.of(waiting), 110),
                 Arguments.of(
                         WorkerTable.class,

@@ -99,7 +99,7 @@ final class ClaimTable {
                 row.getString(9),
                 attemptsMaxOrNull,
                 deadlineOrNull,
-                row.getBoolean(14),
+                row.getString(14),
                 asked);
     }
 }

@@ -1,6 +1,9 @@
 package io.postroom.job;
 
 import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param attempt the number of this attempt; it is counted already
  * @param exact whether the attempt must be noted before it begins
- * @param limited whether another may have its turn when this one ends
+ * @param limitName the limit of which another job may have its turn when this one ends; null: none
  * @param claimedNanos when the claim was asked for, by the worker's own clock of nanoseconds
  */
 record ClaimedJob(
@@ -26,9 +29,19 @@ record ClaimedJob(
         @Nullable String retry,
         @Nullable Integer attemptsMax,
         @Nullable Duration deadline,
-        boolean limited,
+        @Nullable String limitName,
         long claimedNanos) {
     private static final int LIGHT_SIZE = 500;
+
+    /**
+     * The last claim of each job, by its id. One that was taken away from this process and claimed again by it is here twice: the claims
+     * before the last one are surely lost.
+     */
+    static Map<Long, ClaimedJob> newest(Collection<ClaimedJob> jobs) {
+        Map<Long, ClaimedJob> newest = new HashMap<>();
+        jobs.forEach(job -> newest.merge(job.id(), job, (a, b) -> a.fence() < b.fence() ? b : a));
+        return newest;
+    }
 
     /** About how much of memory it takes. */
     int size() {
@@ -54,7 +67,7 @@ record ClaimedJob(
                         retry,
                         attemptsMax,
                         deadline,
-                        limited,
+                        limitName,
                         claimedNanos);
     }
 

@@ -45,6 +45,7 @@ final class Claimer {
     private final Signal signal = new Signal();
     private volatile boolean stopped;
     private volatile boolean expected;
+    /** Whether a crew that has room may find some: there were more than it could take, or it was not asked for the last time. */
     private volatile boolean more;
     private @Nullable Thread thread;
     private boolean failing;
@@ -69,6 +70,8 @@ final class Claimer {
 
     /** What one round found. */
     private enum Found {
+        /** Nobody wanted any. */
+        NOT_ASKED,
         NOTHING,
         SOME,
         /** As many as were asked for: there may be more. */
@@ -92,8 +95,8 @@ final class Claimer {
     }
 
     /** A job with a limit has ended: let others of its key through at once. */
-    void seatFree() {
-        gate.ask();
+    void seatFree(String limit) {
+        gate.ask(limit);
         signal.raise();
     }
 
@@ -134,6 +137,7 @@ final class Claimer {
         long min = settings.pollMin().toNanos();
         long max = settings.pollMax().toNanos();
         long wait = min;
+        long lastWait = min;
         int failures = 0;
         try (line) {
             while (!stopped) {
@@ -142,11 +146,15 @@ final class Claimer {
                     expected = false;
                     Found found = round();
                     // Grows by an eighth for each look in vain: a short lull costs no latency, a long one costs little.
+                    // While all are busy nobody looks: whoever has room says so.
                     wait = found == Found.MORE
                             ? 0
                             : found == Found.SOME || wasExpected
                                     ? min
-                                    : Math.min(Math.max(wait, min) + wait / 8 + 1, max);
+                                    : found == Found.NOT_ASKED
+                                            ? max
+                                            : Math.min(Math.max(lastWait, min) + lastWait / 8 + 1, max);
+                    lastWait = found == Found.NOT_ASKED ? min : wait;
                     failures = 0;
                     recovered();
                 } catch (RuntimeException | Error e) {
@@ -169,14 +177,19 @@ final class Claimer {
         if (!trusted.getAsBoolean()) {
             return Found.NOTHING;
         }
-        Found found = opened ? Found.SOME : Found.NOTHING;
+        Found found = opened ? Found.SOME : Found.NOT_ASKED;
+        // Before the crews are asked: whoever has room just after it is heard.
+        more = true;
         boolean full = false;
+        boolean left = false;
         for (Map.Entry<Crew, Front> entry : crews.entrySet()) {
             Crew crew = entry.getKey();
             int wanted = Math.min(crew.wanted(), CLAIM_MAX);
             if (wanted == 0) {
+                left = true;
                 continue;
             }
+            found = found == Found.NOT_ASKED ? Found.NOTHING : found;
             List<ClaimedJob> jobs = entry.getValue().claim(tx, wanted);
             jobs.forEach(held::add);
             crew.give(jobs);
@@ -186,7 +199,7 @@ final class Claimer {
                 full |= jobs.size() == wanted;
             }
         }
-        more = full;
+        more = full || left;
         return full && crews.keySet().stream().anyMatch(crew -> crew.wanted() > 0) ? Found.MORE : found;
     }
 

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +42,7 @@ final class Completer {
     private final Settler settler;
     private final WorkerTable workers;
     private final Held held;
-    private final Runnable seatFree;
+    private final Consumer<String> seatFree;
     private final Telemetry telemetry;
     private final String name;
     private final BlockingQueue<Ended> pending = new LinkedBlockingQueue<>(PENDING_MAX);
@@ -54,8 +55,8 @@ final class Completer {
     private volatile long stopUntilNanos;
     private @Nullable Thread thread;
 
-    /** {@code seatFree} is run when a job with a limit has ended. */
-    Completer(Database database, Settler settler, Held held, Runnable seatFree, Telemetry telemetry, String name) {
+    /** {@code seatFree} takes the limit of a job that has ended. */
+    Completer(Database database, Settler settler, Held held, Consumer<String> seatFree, Telemetry telemetry, String name) {
         this.database = database;
         this.line = new Line(database, ANSWER_WITHIN);
         this.settler = settler;
@@ -117,30 +118,55 @@ final class Completer {
         line.close();
     }
 
-    /** Ends when stopped and nothing is left to write. */
+    /** Ends when stopped and nothing is left to write; whatever goes wrong makes it try again. */
     private void run() {
         List<Ended> batch = new ArrayList<>();
+        int failures = 0;
         try (line) {
-            while (!stopped || !pending.isEmpty() || !later.isEmpty() && stopUntilNanos - System.nanoTime() > 0) {
-                Ended first = pending.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
-                if (first != null) {
-                    batch.add(first);
-                    pending.drainTo(batch, BATCH_MAX - 1);
-                    write(batch);
-                    batch.clear();
+            while (isNeeded(batch)) {
+                try {
+                    step(batch);
+                    failures = 0;
+                } catch (RuntimeException | Error e) {
+                    // Out of memory, say. What is in hand is kept: if it was written, its fences are gone.
+                    if (failures++ == 0) {
+                        LOG.error("worker {} cannot write what became of its jobs; it tries again", name, e);
+                    }
+                    stop.await(BACKOFF.after(failures).toNanos());
                 }
-                writeLater();
             }
         } catch (InterruptedException e) {
             LOG.warn("worker {} was interrupted with {} claims unwritten; they are taken away", name, pending.size());
         }
     }
 
+    private boolean isNeeded(List<Ended> batch) {
+        return !stopped
+                || !pending.isEmpty()
+                || (!later.isEmpty() || !batch.isEmpty()) && stopUntilNanos - System.nanoTime() > 0;
+    }
+
+    /** {@code batch} has what an earlier step could not write. */
+    private void step(List<Ended> batch) throws InterruptedException {
+        if (batch.isEmpty()) {
+            Ended first = pending.poll(IDLE_MILLIS, TimeUnit.MILLISECONDS);
+            if (first != null) {
+                batch.add(first);
+                pending.drainTo(batch, BATCH_MAX - 1);
+            }
+        }
+        if (!batch.isEmpty()) {
+            write(batch);
+            batch.clear();
+        }
+        writeLater();
+    }
+
     /** What somebody had locked is tried again, now and then. */
     private void writeLater() throws InterruptedException {
         if (!later.isEmpty() && lockedLooks.isDue(System.nanoTime())) {
             long began = System.nanoTime();
-            List<Ended> batch = List.copyOf(later);
+            List<Ended> batch = newest(later);
             later.clear();
             settle(batch);
             lockedLooks.done(began, System.nanoTime());
@@ -153,9 +179,7 @@ final class Completer {
         for (Ended each : newest(batch)) {
             if (each.verdict() instanceof Verdict.Committed) {
                 report(each);
-                if (each.job().limited()) {
-                    seatFree.run();
-                }
+                freeSeat(each.job());
             } else {
                 (each.isPlain() ? plain : others).add(each);
             }
@@ -250,17 +274,13 @@ final class Completer {
 
     private void conclude(List<Ended> batch, Set<Long> mine, boolean again) {
         List<Ended> others = new ArrayList<>();
-        boolean limited = false;
         for (Ended each : batch) {
             if (mine.contains(each.job().id())) {
-                limited |= each.job().limited();
                 report(each);
+                freeSeat(each.job());
             } else {
                 others.add(each);
             }
-        }
-        if (limited) {
-            seatFree.run();
         }
         if (others.isEmpty()) {
             return;
@@ -286,6 +306,12 @@ final class Completer {
             gone.forEach(each -> held.remove(each.job()));
         } else if (!gone.isEmpty()) {
             stale(gone);
+        }
+    }
+
+    private void freeSeat(ClaimedJob job) {
+        if (job.limitName() != null) {
+            seatFree.accept(job.limitName());
         }
     }
 

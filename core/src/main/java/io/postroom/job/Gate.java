@@ -1,24 +1,34 @@
 package io.postroom.job;
 
 import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Lets jobs be claimed that have waited: for their time, for their turn by a limit, for other jobs. Every worker does so; of those at once
  * one does the work and the others find nothing. If it dies in the middle of a step, nothing of the step was done and another does it.
  *
- * <p>For one thread. What is not used costs one look-up each now and then.
+ * <p>For one thread, on the connection that it keeps. What is not used costs one look-up each now and then. What cannot be done keeps
+ * nobody from the rest: it is told once, and tried again.
  */
 final class Gate {
+    private static final Logger LOG = LoggerFactory.getLogger(Gate.class);
+
     /** How many jobs whose time has come are let go with one statement. */
     private static final int PROMOTE_MAX = 1_000;
 
-    private static final int LIMITS_MAX = 1_000;
+    /** How many limits one step looks at; the next step looks at the next ones. */
+    private static final int LIMITS_MAX = 50;
 
     /** How many keys of a limit one step looks at; the next step looks at the next ones. */
     private static final int KEYS_MAX = 500;
@@ -29,83 +39,177 @@ final class Gate {
     /** How many jobs and batches that others wait for one step looks at. */
     private static final int NEEDS_MAX = 1_000;
 
+    /** How many needs one step strikes off. */
+    private static final int MEET_MAX = 1_000;
+
+    /** A look that costs much, because of an old snapshot say, is made seldom. */
+    private static final Duration PAUSE_MAX = Duration.ofMinutes(1);
+
+    private static final int FAILING_MAX = 1_000;
+
     private final Database database;
     private final GateTable table;
-    private final BoardTable board;
     private final Settler settler;
-    private final Pace promotions = new Pace(Duration.ofMillis(20), Duration.ofSeconds(1));
-    private final Pace admissions = new Pace(Duration.ofMillis(20), Duration.ofSeconds(1));
-    private final Pace releases = new Pace(Duration.ofMillis(50), Duration.ofSeconds(1));
-    /** The last key that was looked at, for each limit. */
+    private final Pace promotions = new Pace(Duration.ofMillis(20), PAUSE_MAX);
+    /** A round of many limits must not take for ever: a fifth of the time. */
+    private final Pace admissions = new Pace(Duration.ofMillis(20), PAUSE_MAX, 4);
+
+    /** Somebody waits for the seat that is free: a third of the time. */
+    private final Pace answers = new Pace(Duration.ZERO, PAUSE_MAX, 2);
+
+    private final Pace releases = new Pace(Duration.ofMillis(50), PAUSE_MAX);
+    /** The last key that was looked at, for each limit that has more. */
     private final Map<String, String> lastKeys = new HashMap<>();
 
     private final Map<Boolean, Long> lastNeeds = new HashMap<>();
-    private volatile boolean asked;
+    private final Set<String> asked = ConcurrentHashMap.newKeySet();
+    /** What could not be done the last time. */
+    private final Set<String> failing = new HashSet<>();
+
+    private String lastLimit = "";
 
     Gate(Database database, Settler settler) {
         this.database = database;
         this.table = new GateTable(database.schema());
-        this.board = new BoardTable(database.schema());
         this.settler = settler;
     }
 
-    /** A job with a limit has ended: another may have its turn. For any thread. */
-    void ask() {
-        asked = true;
+    /** A job with this limit has ended: another may have its turn. For any thread. */
+    void ask(String limit) {
+        asked.add(limit);
     }
 
-    /** Lets go what may, as often as that is due. Returns whether something can be claimed now. */
-    boolean open(Connection tx) {
-        boolean opened = promote(tx);
-        long began = System.nanoTime();
-        if (asked || admissions.isDue(began)) {
-            asked = false;
-            opened |= admit(tx) > 0;
-            admissions.done(began, System.nanoTime());
-        }
-        began = System.nanoTime();
-        if (releases.isDue(began)) {
-            opened |= release(tx, false) + release(tx, true) > 0;
-            releases.done(began, System.nanoTime());
-        }
-        return opened;
+    /** Lets go what may, as often as that is due. Returns whether something can be claimed now, or soon. */
+    boolean open(Connection line) {
+        long opened = trying("let jobs go whose time has come", () -> promote(line));
+        opened += trying("look for limits that have seats", () -> admitAsked(line) + admitDue(line));
+        opened += trying("let jobs go that have waited for others", () -> releaseDue(line));
+        return opened > 0 || !asked.isEmpty();
     }
 
     /** Lets go everything that may, whether that is due or not. */
-    boolean openWide(Connection tx) {
-        return table.promote(tx, PROMOTE_MAX) + admit(tx) + release(tx, false) + release(tx, true) > 0;
+    boolean openWide(Connection line) {
+        long opened = table.promote(line, PROMOTE_MAX);
+        do {
+            opened += admit(line);
+        } while (!lastLimit.isEmpty());
+        return opened + release(line, false) + release(line, true) > 0;
     }
 
-    private boolean promote(Connection tx) {
+    /** Trouble with one part is not the others', unless PostgreSQL cannot be reached. */
+    private long trying(String what, LongSupplier part) {
+        try {
+            long opened = part.getAsLong();
+            failing.remove(what);
+            return opened;
+        } catch (RuntimeException e) {
+            if (e instanceof DatabaseException gone && gone.isUnreachable()) {
+                throw e;
+            }
+            if (failing.size() < FAILING_MAX && failing.add(what)) {
+                LOG.error(
+                        "could not {}: {}; it is tried again, and other jobs are claimed meanwhile",
+                        what,
+                        e.getMessage(),
+                        e instanceof DatabaseException ? null : e);
+            }
+            return 0;
+        }
+    }
+
+    private long promote(Connection line) {
         long began = System.nanoTime();
         if (!promotions.isDue(began)) {
-            return false;
+            return 0;
         }
-        int promoted = table.promote(tx, PROMOTE_MAX);
-        if (promoted < PROMOTE_MAX) {
-            promotions.done(began, System.nanoTime());
+        int promoted = 0;
+        try {
+            promoted = table.promote(line, PROMOTE_MAX);
+        } finally {
+            if (promoted < PROMOTE_MAX) {
+                promotions.done(began, System.nanoTime());
+            }
         }
-        return promoted > 0;
+        return promoted;
+    }
+
+    /** Limits one of whose jobs has ended. */
+    private long admitAsked(Connection line) {
+        long began = System.nanoTime();
+        if (asked.isEmpty() || !answers.isDue(began)) {
+            return 0;
+        }
+        List<String> limits = asked.stream().limit(LIMITS_MAX).toList();
+        // Before the look: whoever asks meanwhile is heard the next time.
+        limits.forEach(asked::remove);
+        try {
+            return limits.stream().mapToLong(limit -> admit(line, limit, true)).sum();
+        } finally {
+            answers.done(began, System.nanoTime());
+        }
+    }
+
+    private long admitDue(Connection line) {
+        long began = System.nanoTime();
+        if (!admissions.isDue(began)) {
+            return 0;
+        }
+        try {
+            return admit(line);
+        } finally {
+            admissions.done(began, System.nanoTime());
+        }
     }
 
     private long admit(Connection line) {
-        long admitted = 0;
-        for (String limit : table.limitsInUse(line, LIMITS_MAX)) {
-            admitted += database.transactPromptly(tx -> table.lockLimit(tx, limit) ? admit(tx, limit) : 0L);
-        }
-        return admitted;
+        List<String> limits = table.limitsInUse(line, lastLimit, LIMITS_MAX);
+        // From the beginning when the end was reached.
+        lastLimit = limits.size() < LIMITS_MAX ? "" : limits.get(limits.size() - 1);
+        return limits.stream().mapToLong(limit -> admit(line, limit, false)).sum();
+    }
+
+    private long admit(Connection line, String limit, boolean again) {
+        return trying("let jobs of limit " + limit + " through", () -> database.transactOn(line, tx -> {
+            if (table.lockLimit(tx, limit)) {
+                return admit(tx, limit);
+            }
+            if (again) {
+                // Whoever is at it may have counted before the seat was free.
+                asked.add(limit);
+            }
+            return 0L;
+        }));
     }
 
     private long admit(Connection tx, String limit) {
         String after = lastKeys.getOrDefault(limit, "");
         List<GateTable.Admitted> keys = table.admit(tx, limit, after, KEYS_MAX, ADMIT_MAX);
         // From the beginning when the end was reached.
-        lastKeys.put(
-                limit, keys.size() < KEYS_MAX ? "" : keys.get(keys.size() - 1).key());
+        if (keys.size() < KEYS_MAX) {
+            lastKeys.remove(limit);
+        } else {
+            lastKeys.put(limit, keys.get(keys.size() - 1).key());
+        }
         return keys.stream().mapToLong(GateTable.Admitted::jobs).sum();
     }
 
-    /** Those who wait for jobs, or for batches, that have ended by now. */
+    private long releaseDue(Connection line) {
+        long began = System.nanoTime();
+        if (!releases.isDue(began)) {
+            return 0;
+        }
+        int met = 0;
+        try {
+            met = release(line, false) + release(line, true);
+        } finally {
+            if (met < MEET_MAX) {
+                releases.done(began, System.nanoTime());
+            }
+        }
+        return met;
+    }
+
+    /** Those who wait for jobs, or for batches, that have ended by now. Returns how many needs were met. */
     private int release(Connection line, boolean ofBatch) {
         long after = lastNeeds.getOrDefault(ofBatch, Long.MIN_VALUE);
         List<GateTable.Needed> seen = table.findNeeds(line, ofBatch, after, NEEDS_MAX);
@@ -119,21 +223,24 @@ final class Gate {
         if (ended.isEmpty()) {
             return 0;
         }
-        return database.transactPromptly(tx -> table.lockNeeds(tx) ? meet(tx, ofBatch, ended) : 0);
+        return database.transactOn(line, tx -> table.lockNeeds(tx) ? meet(tx, ofBatch, ended) : 0);
     }
 
+    /** Waits for nobody: a job whose row somebody has locked keeps its needs until the next time. */
     private int meet(Connection tx, boolean ofBatch, List<GateTable.Needed> ended) {
-        List<GateTable.Met> met = table.meetNeeds(tx, ofBatch, ended);
-        for (GateTable.Met each : met) {
-            Optional<Boolean> running = each.cancelled() ? board.lockJob(tx, each.jobId()) : Optional.empty();
-            if (running.isPresent() && !running.get()) {
-                settler.apply(
-                        tx,
-                        List.of(new Settler.Settled(each.jobId(), new Verdict.Cancelled(true, null), null, "a need")));
-            }
+        List<GateTable.Met> met = table.meetNeeds(tx, ofBatch, ended, MEET_MAX);
+        List<Settler.Settled> cancelled = met.stream()
+                .filter(GateTable.Met::cancelled)
+                .map(GateTable.Met::jobId)
+                .distinct()
+                .map(id -> new Settler.Settled(id, new Verdict.Cancelled(true, null), null, "a need"))
+                .toList();
+        for (int from = 0; from < cancelled.size(); from += Settler.BATCH_MAX) {
+            settler.apply(tx, cancelled.subList(from, Math.min(cancelled.size(), from + Settler.BATCH_MAX)));
         }
-        return met.isEmpty()
-                ? 0
-                : table.release(tx, met.stream().mapToLong(GateTable.Met::jobId).toArray());
+        if (!met.isEmpty()) {
+            table.release(tx, met.stream().mapToLong(GateTable.Met::jobId).toArray());
+        }
+        return met.size();
     }
 }

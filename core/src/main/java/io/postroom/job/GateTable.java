@@ -34,15 +34,15 @@ final class GateTable {
     /** What is needed, and the word for how it ended; null while it has not. */
     record Needed(long need, @Nullable String ended) {}
 
-    /** A job one of whose needs was met, or that is to be cancelled. */
+    /** A job one of whose needs was met, or that is to be cancelled; its row is locked. */
     record Met(long jobId, boolean cancelled) {}
 
     int promote(Connection tx, int limit) {
         return promote.on(tx).set("limit", limit).update();
     }
 
-    List<String> limitsInUse(Connection tx, int limit) {
-        return limitsInUse.on(tx).set("limit", limit).list(row -> row.getString(1));
+    List<String> limitsInUse(Connection tx, String after, int limit) {
+        return limitsInUse.on(tx).set("after", after).set("limit", limit).list(row -> row.getString(1));
     }
 
     boolean lockLimit(Connection tx, String name) {
@@ -71,12 +71,13 @@ final class GateTable {
                 .list(row -> new Needed(row.getLong(1), row.getString(2)));
     }
 
-    List<Met> meetNeeds(Connection tx, boolean ofBatch, List<Needed> ended) {
+    List<Met> meetNeeds(Connection tx, boolean ofBatch, List<Needed> ended, int limit) {
         return meetNeeds
                 .on(tx)
                 .set("of_batch", Boolean.toString(ofBatch))
                 .set("needs", ended.stream().mapToLong(Needed::need).toArray())
                 .set("ended", ended.stream().map(Needed::ended).toArray(String[]::new))
+                .set("limit", limit)
                 .list(row -> new Met(row.getLong(1), row.getBoolean(2)));
     }
 

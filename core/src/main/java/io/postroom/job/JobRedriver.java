@@ -54,7 +54,7 @@ public final class JobRedriver implements Redriver {
         }
     }
 
-    /** Nothing waits for a job that failed. */
+    /** Whoever waits for such a job is cancelled by the gate of a worker, which sees that its dead letter was discarded. */
     @Override
     public void discard(Connection tx, long[] ids) {}
 

@@ -53,6 +53,10 @@ final class Runner {
         this.trusted = trusted;
     }
 
+    boolean knows(String kind) {
+        return kinds.containsKey(kind);
+    }
+
     /** Runs the job; {@code runs} has it while its handler is at it. False: somebody has given up on this thread, which must end. */
     boolean run(ClaimedJob job, Set<Run> runs) {
         Kind kind = kinds.get(job.kind());
@@ -69,7 +73,7 @@ final class Runner {
             verdict = handle(run, kind);
         } catch (Throwable e) {
             // An Error too: whatever it is, it must not end the thread, and the job has to go on or be given up.
-            verdict = verdict(run, kind, null, e);
+            verdict = thrown(run, kind, e);
         }
         runs.remove(run);
         if (!run.finish()) {
@@ -86,7 +90,7 @@ final class Runner {
         if (kind == null || !run.abandon()) {
             return false;
         }
-        completer.submit(new Ended(run.job(), verdict(run, kind, null, new InterruptedException()), run.tookNanos()));
+        completer.submit(new Ended(run.job(), thrown(run, kind, new InterruptedException()), run.tookNanos()));
         return true;
     }
 
@@ -106,7 +110,7 @@ final class Runner {
         }
         try {
             return database.run(tx -> table.begin(tx, job)) ? null : Verdict.handBack();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.warn("could not begin {}: {}; it goes back", job, e.getMessage());
             return Verdict.handBack();
         }
@@ -121,6 +125,17 @@ final class Runner {
                     job.queue());
         }
         return new Verdict.Again(UNKNOWN_WAIT, false, false, null);
+    }
+
+    /** A policy of the application's own may throw too: then the attempt has failed, and waits a while. */
+    private Verdict thrown(Run run, Kind kind, Throwable e) {
+        try {
+            return verdict(run, kind, null, e);
+        } catch (RuntimeException | Error broken) {
+            LOG.error("could not decide what becomes of {}; it is tried again", run.job(), broken);
+            Fault fault = Fault.of("undecided", "its retry policy threw " + broken.getClass().getName());
+            return new Verdict.Again(UNAVAILABLE_WAIT, true, false, new Verdict.Note("failed", fault));
+        }
     }
 
     private Verdict handle(Run run, Kind kind) throws Exception {

@@ -90,8 +90,8 @@ public final class Workers implements AutoCloseable {
     }
 
     /**
-     * Runs every job that is due, one after the other on the caller's thread, with all that these let go, and returns how many attempts
-     * were made. For tests and tools, instead of {@link #start}: nobody interrupts a handler that hangs.
+     * Runs every job that is due and whose kind is handled, one after the other on the caller's thread, with all that these let go, and
+     * returns how many attempts were made. Others are handed back as they were. For tests and tools, instead of {@link #start}: nobody interrupts a handler that hangs.
      */
     public synchronized int runDue() throws InterruptedException {
         if (started || closed) {
@@ -99,15 +99,27 @@ public final class Workers implements AutoCloseable {
         }
         Set<Run> current = ConcurrentHashMap.newKeySet();
         AtomicInteger ran = new AtomicInteger();
+        // Kept until the end: handed back at once, the most urgent ones would be claimed again and again.
+        List<ClaimedJob> unknown = new ArrayList<>();
         heart.beatOnce();
         try {
             boolean more = true;
-            while (more && ran.get() < RUN_DUE_MAX) {
+            while (more && ran.get() + unknown.size() < RUN_DUE_MAX) {
                 heart.beatOnce();
                 more = claimer.step(job -> {
+                    if (!runner.knows(job.kind())) {
+                        unknown.add(job);
+                        return;
+                    }
+                    // Nobody else does so while a handler is at work.
+                    heart.beatOnce();
                     runner.run(job, current);
                     ran.incrementAndGet();
                 });
+                completer.writeNow();
+            }
+            for (ClaimedJob job : unknown) {
+                completer.submit(Ended.handBack(job));
                 completer.writeNow();
             }
             return ran.get();
@@ -148,8 +160,8 @@ public final class Workers implements AutoCloseable {
         LOG.info("worker {} ({}) stopped", settings.name(), settings.id());
     }
 
-    private void seatFree() {
-        claimer.seatFree();
+    private void seatFree(String limit) {
+        claimer.seatFree(limit);
     }
 
     private List<Run> runs() {

@@ -2,7 +2,8 @@
 -- with the keys that were looked at, in their order, and how many jobs of each were let through.
 --   :name text   :after text, the last key that was looked at before   :keys_max int   :limit int, for each key
 -- For whoever has the lock of lock_limit.sql. A seat is a job that waits for nothing: it is free again when its row is gone, or waits.
--- A rate is a time up to which it is used up: each start moves it on by an equal part, and it never lags by more than a burst.
+-- A rate is a time up to which it is used up: each start moves it on by an equal part, and it never lags by more than a burst. Parts are
+-- reckoned in seconds with fractions: an interval knows whole microseconds only, and a part may be less than one.
 -- Locks: the rows, skipping locked ones. Index: job_limited.
 with recursive line (key) as (
     (select j.limit_key from /*schema*/job as j where j.limit_name = :name and j.limit_key > :after order by j.limit_key limit 1)
@@ -15,15 +16,15 @@ seen as materialized (
     select line.key, clock_timestamp() as at from line where line.key is not null limit :keys_max
 ),
 free as materialized (
-    select seen.key, used.until, l.per / l.rate as step,
+    select seen.key, used.until, used.step,
            least(l.concurrency - held.all_of_them, l.line - held.ready,
-                 least(floor(extract(epoch from seen.at - used.until) / extract(epoch from l.per / l.rate)), l.burst - held.ready)::bigint,
-                 :limit) as seats
+                 least(floor(extract(epoch from seen.at - used.until) / used.step), l.burst - held.ready)::bigint, :limit) as seats
     from seen
     left join /*schema*/job_limit as l on l.name = :name
     left join /*schema*/job_rate as r on r.limit_name = :name and r.limit_key = seen.key
     cross join lateral (
-        select greatest(r.used_until, seen.at - l.burst * (l.per / l.rate)) as until
+        select part.step, greatest(r.used_until, seen.at - make_interval(secs => (l.burst * part.step)::double precision)) as until
+        from (select extract(epoch from l.per) / l.rate as step) as part
     ) as used
     cross join lateral (
         select count(*) as all_of_them, count(*) filter (where h.state = 'ready') as ready
@@ -48,7 +49,7 @@ taken as materialized (
 ),
 rated as (
     insert into /*schema*/job_rate as r (limit_name, limit_key, used_until)
-    select :name, taken.key, free.until + taken.jobs * free.step
+    select :name, taken.key, free.until + make_interval(secs => (taken.jobs * free.step)::double precision)
     from taken
     join free on free.key = taken.key
     where free.step is not null

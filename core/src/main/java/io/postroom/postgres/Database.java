@@ -73,6 +73,20 @@ public final class Database {
         return transact(within, work);
     }
 
+    /** The same on a connection that the caller keeps, whose single statements are transactions of their own. */
+    public <T> T transactOn(Connection line, Work<T> work) {
+        try {
+            line.setAutoCommit(false);
+            try {
+                return whole(line, work);
+            } finally {
+                line.setAutoCommit(true);
+            }
+        } catch (SQLException e) {
+            throw DatabaseException.of("use the database", e);
+        }
+    }
+
     /** From here on each statement of this transaction is answered as soon as a single one must be. */
     public void answerPromptly(Connection tx) throws SQLException {
         int millis = Math.toIntExact(answerWithin.toMillis());
@@ -99,22 +113,24 @@ public final class Database {
     }
 
     private <T> T transact(Duration within, Work<T> work) {
-        return with(false, within, tx -> {
+        return with(false, within, tx -> whole(tx, work));
+    }
+
+    private static <T> T whole(Connection tx, Work<T> work) throws SQLException {
+        try {
+            T result = work.run(tx);
+            requireWhole(tx);
+            tx.commit();
+            return result;
+        } catch (Throwable e) {
+            // An Error too: giving the connection back with auto-commit on would commit half of the work.
             try {
-                T result = work.run(tx);
-                requireWhole(tx);
-                tx.commit();
-                return result;
-            } catch (Throwable e) {
-                // An Error too: giving the connection back with auto-commit on would commit half of the work.
-                try {
-                    tx.rollback();
-                } catch (SQLException lost) {
-                    e.addSuppressed(lost);
-                }
-                throw e;
+                tx.rollback();
+            } catch (SQLException lost) {
+                e.addSuppressed(lost);
             }
-        });
+            throw e;
+        }
     }
 
     /** PostgreSQL answers a COMMIT after a failed statement with a rollback, not with an error, and the driver says nothing. */

@@ -104,7 +104,7 @@ create table /*schema*/job_done (
 ) partition by range (day);
 -- Not unique: a job that is redriven ends again.
 create index job_done_id on /*schema*/job_done (id);
-create index job_done_unique on /*schema*/job_done (kind, unique_key) where unique_key is not null;
+create index job_done_unique on /*schema*/job_done (kind, unique_key, ended_at) where unique_key is not null;
 create index job_done_batch on /*schema*/job_done (batch, state) where batch is not null;
 
 -- Attempts that did not end with the job done: how each ended, for as long as its partition is kept.
@@ -148,6 +148,10 @@ alter table /*schema*/dead_letter
     add column job jsonb,
     drop constraint dead_letter_source,
     add constraint dead_letter_source check (source in ('subscription', 'kafka', 'job'));
+-- Whether what others wait for has failed: ends are forgotten, dead letters are not.
+create index dead_letter_job on /*schema*/dead_letter (position, id) where source = 'job';
+create index dead_letter_batch on /*schema*/dead_letter (((job ->> 'batch')::bigint), resolution)
+    where source = 'job' and (job ->> 'batch')::bigint is not null;
 
 -- The last hundred attempts at a job that did not end with it done, as its dead letter keeps them.
 create function /*schema*/job_history(job_id bigint)
@@ -249,7 +253,10 @@ $$
 #variable_conflict use_variable
 declare
     due      constant timestamptz := coalesce(run_at, clock_timestamp() + run_after);
-    has_need constant boolean     := coalesce(cardinality(after_jobs), 0) + coalesce(cardinality(after_batches), 0) > 0;
+    has_need boolean              := coalesce(cardinality(after_jobs), 0) + coalesce(cardinality(after_batches), 0) > 0;
+    waits_for bigint[];
+    since     timestamptz;
+    since_day date;
     missing  bigint;
     found_id bigint;
 begin
@@ -283,6 +290,13 @@ begin
             problem := format('it comes after batch %s, which there is not; check the id', missing);
             return;
         end if;
+        -- What has ended as it should is not waited for: its end may be forgotten before anybody looks.
+        select array_agg(n.id) into waits_for
+        from unnest(after_jobs) as n (id)
+        where exists (select from /*schema*/job as j where j.id = n.id)
+           or not coalesce((select after_any_end or d.state = 'done' from /*schema*/job_done as d where d.id = n.id
+                            order by d.ended_at desc limit 1), false);
+        has_need := coalesce(cardinality(waits_for), 0) + coalesce(cardinality(after_batches), 0) > 0;
     end if;
 
     for tries in 1..100 loop
@@ -296,12 +310,14 @@ begin
         returning j.id into id;
         if id is not null then
             if unique_within is not null then
+                -- A value, not the clock: days that are too old are not looked into.
+                since := clock_timestamp() - unique_within;
+                since_day := (since at time zone 'utc')::date - 1;
                 select d.id into found_id
                 from /*schema*/job_done as d
                 where d.kind = enqueue_bound.kind and d.unique_key = enqueue_bound.unique_key
                   and d.tenant_id is not distinct from enqueue_bound.tenant_id and d.state = 'done'
-                  and d.ended_at > clock_timestamp() - unique_within
-                  and d.day >= ((clock_timestamp() - unique_within) at time zone 'utc')::date - 1
+                  and d.ended_at > since and d.day >= since_day
                 order by d.ended_at desc
                 limit 1;
                 if found_id is not null then
@@ -312,7 +328,7 @@ begin
                 end if;
             end if;
             insert into /*schema*/job_need (of_batch, need, job_id, any_end)
-            select false, n.id, enqueue_bound.id, after_any_end from unnest(after_jobs) as n (id)
+            select false, n.id, enqueue_bound.id, after_any_end from unnest(waits_for) as n (id)
             union
             select true, n.id, enqueue_bound.id, after_any_end from unnest(after_batches) as n (id);
             return;
@@ -484,6 +500,9 @@ begin
         code := 'needs-too-many';
         problem := format('it needs %s others, the most is 100; put them into a batch, and need that',
                           coalesce(cardinality(after_jobs), 0) + coalesce(cardinality(after_batches), 0));
+    elsif after_any_end is null then
+        code := 'after-any-end-invalid';
+        problem := 'after any end is null, it must be true or false';
     end if;
     if code is null and retry is not null then
         select policy.attempts, policy.problem into attempts, problem from /*schema*/retry_policy(retry) as policy;
