@@ -85,7 +85,7 @@ class JobCancelTest {
             shop.awaitState(id, "cancelled");
             assertThat(told).isTrue();
             assertThat(shop.rows("select attempt, outcome from postroom.job_attempt where job_id = " + id))
-                    .containsExactly("1|failed");
+                    .containsExactly("1|cancelled");
             assertThat(shop.database.queryLong("select count(*) from postroom.dead_letter"))
                     .isZero();
         }

@@ -1,12 +1,14 @@
 package io.postroom.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -184,5 +186,20 @@ class ReaperTest {
         dead.die();
         reaper.reap();
         assertThat(dead.withdraw()).isTrue();
+    }
+
+    /** A process that was given a job again may have both ends in hand. */
+    @Test
+    void oneJobNeverEndsTwiceInOneTransaction() {
+        long id = shop.enqueue(Job.of("work", "{}"));
+        Hand hand = new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
+        ClaimedJob first = hand.claim(1).get(0);
+        hand.settle(List.of(new Ended(first, Verdict.handBack(), 0)));
+        ClaimedJob second = hand.claim(1).get(0);
+        assertThat(ClaimedJob.newest(List.of(second, first))).containsOnly(Map.entry(id, second));
+        assertThatThrownBy(() -> hand.settle(List.of(
+                        new Ended(first, new Verdict.Done("1"), 0), new Ended(second, new Verdict.Done("2"), 0))))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(shop.rows("select * from postroom.job_done")).isEmpty();
     }
 }

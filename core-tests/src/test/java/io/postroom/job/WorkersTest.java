@@ -2,6 +2,8 @@ package io.postroom.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.Postroom;
+import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -14,6 +16,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -239,5 +245,100 @@ class WorkersTest {
             }
         }
         assertThat(shop.rows("select distinct attempt from postroom.job_done")).containsExactly("1");
+    }
+
+    /** Its claimer looked while all threads were busy, and would look again only after a minute. */
+    @Test
+    void lookForMoreAsSoonAsAThreadIsFree() {
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch go = new CountDownLatch(1);
+        try (Workers workers = shop.workers()
+                .queue("default", 1)
+                .poll(Duration.ofMinutes(1), Duration.ofMinutes(1))
+                .handle("first", job -> {
+                    busy.countDown();
+                    go.await();
+                    return JobOutcome.done();
+                })
+                .handle("next", job -> JobOutcome.done())
+                .build()) {
+            shop.enqueue(Job.of("first", "{}").priority(1));
+            for (int i = 0; i < 4; i++) {
+                shop.enqueue(Job.of("next", "{}"));
+            }
+            workers.start();
+            Workshop.await(() -> "it is busy", () -> busy.getCount() == 0);
+            // Whoever enqueues in the same process makes it look.
+            shop.enqueue(Job.of("next", "{}"));
+            go.countDown();
+            shop.awaitDone(6);
+        }
+    }
+
+    /** The job was taken away and came back, while the handler of the first claim hears nothing. */
+    @Test
+    void leaveTheLastClaimOfAJobAloneWhenAnOlderOneIsLost() {
+        CountDownLatch over = new CountDownLatch(1);
+        AtomicBoolean disturbed = new AtomicBoolean();
+        AtomicBoolean lost = new AtomicBoolean();
+        AtomicInteger runs = new AtomicInteger();
+        try (Workers workers = shop.workers()
+                .queue("default", 2)
+                .handle("work", job -> {
+                    if (runs.incrementAndGet() == 1) {
+                        while (over.getCount() > 0) {
+                            LockSupport.parkNanos(10_000_000);
+                            boolean deaf = Thread.interrupted();
+                            lost.compareAndSet(false, deaf && job.isLost());
+                        }
+                        return JobOutcome.done();
+                    }
+                    // Long enough that the heart looks after both at least once.
+                    disturbed.set(new CountDownLatch(1).await(2_600, TimeUnit.MILLISECONDS) || job.isLost());
+                    over.countDown();
+                    return JobOutcome.done();
+                })
+                .build()) {
+            workers.start();
+            long id = shop.enqueue(Job.of("work", "{}"));
+            Workshop.await(() -> "it runs", () -> runs.get() == 1);
+            shop.database.execute("update postroom.job set state = 'ready', worker = null, claimed_at = null,"
+                    + " deadline_at = null, fence = fence + 1, turn = default where id = " + id);
+            shop.awaitState(id, "done");
+            assertThat(disturbed).isFalse();
+            assertThat(lost).isTrue();
+            assertThat(runs).hasValue(2);
+            assertThat(shop.rows("select * from postroom.job_attempt")).isEmpty();
+        }
+    }
+
+    /** Out of memory, say: whoever writes ends must survive what everybody else does. */
+    @Test
+    void goOnWritingEndsAfterAnError() {
+        AtomicBoolean broken = new AtomicBoolean(true);
+        Telemetry telemetry = new Telemetry() {
+            @Override
+            public void jobRan(String queue, String kind, String outcome, Duration took) {
+                if (broken.getAndSet(false)) {
+                    throw new AssertionError("once");
+                }
+            }
+        };
+        Jobs jobs = Postroom.builder(shop.database.dataSource())
+                .telemetry(telemetry)
+                .build()
+                .jobs();
+        try (Workers workers = jobs.workers()
+                .queue("default", 1)
+                .handle(Kind.transactional("first", (tx, job) -> JobOutcome.done()))
+                .handle("next", job -> JobOutcome.done())
+                .build()) {
+            workers.start();
+            shop.enqueue(Job.of("first", "{}"));
+            shop.awaitDone(1);
+            shop.enqueue(Job.of("next", "{}"));
+            shop.awaitDone(2);
+            assertThat(broken).isFalse();
+        }
     }
 }

@@ -183,8 +183,14 @@ final class Crew {
     private boolean work(ClaimedJob job) {
         waitingSize.addAndGet(-job.size());
         long began = System.nanoTime();
-        if (!runner.run(job, runs)) {
-            return false;
+        try {
+            if (!runner.run(job, runs)) {
+                return false;
+            }
+        } catch (RuntimeException | Error e) {
+            // Handlers throw into the runner's hands; this is trouble of our own, and must not cost a thread.
+            LOG.error("could not run {}; it goes back", job, e);
+            completer.submit(Ended.handBack(job));
         }
         load.decrementAndGet();
         averageNanos += (System.nanoTime() - began - averageNanos) / 16;

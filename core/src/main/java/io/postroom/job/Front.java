@@ -32,9 +32,14 @@ final class Front {
     List<ClaimedJob> claim(Connection tx, int limit) {
         long began = System.nanoTime();
         boolean whole = claimed.isEmpty() || claimed.size() > PRIORITIES_MAX || wholeLooks.isDue(began);
-        List<ClaimedJob> jobs = whole ? table.claim(tx, queue, limit) : table.claimOnward(tx, queue, claimed, limit);
-        if (whole) {
-            wholeLooks.done(began, System.nanoTime());
+        List<ClaimedJob> jobs;
+        try {
+            jobs = whole ? table.claim(tx, queue, limit) : table.claimOnward(tx, queue, claimed, limit);
+        } finally {
+            if (whole) {
+                // Also if it was not answered in time: the next ones look onward.
+                wholeLooks.done(began, System.nanoTime());
+            }
         }
         jobs.forEach(job -> claimed.merge(job.priority(), job.turn(), Math::max));
         return jobs;

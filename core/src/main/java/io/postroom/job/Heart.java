@@ -54,6 +54,7 @@ final class Heart {
     private long lookedNanos = System.nanoTime();
     private @Nullable Thread thread;
     private boolean failing;
+    private boolean watchFailing;
 
     /** {@code deadlineMin}: of all kinds of jobs. */
     Heart(Database database, WorkerTable table, WorkerSettings settings, List<Crew> crews, Duration deadlineMin) {
@@ -110,13 +111,27 @@ final class Heart {
         try (line) {
             while (!stopped) {
                 signal.await(tick.toNanos());
-                crews.forEach(Crew::watch);
+                watch();
                 step();
             }
             withdraw();
         } catch (InterruptedException e) {
             LOG.warn("worker {} was interrupted; its lease runs out", settings.name());
         }
+    }
+
+    private void watch() {
+        try {
+            crews.forEach(Crew::watch);
+        } catch (RuntimeException | Error e) {
+            // No thread may be left to start, say: beats must go on.
+            if (!watchFailing) {
+                LOG.error("worker {} cannot look after its handlers; it tries again", settings.name(), e);
+            }
+            watchFailing = true;
+            return;
+        }
+        watchFailing = false;
     }
 
     private void step() {
@@ -173,10 +188,12 @@ final class Heart {
             return;
         }
         Connection tx = line.connection();
-        noteProgress(tx, old);
-        Map<Long, Boolean> mine = table.look(tx, old.stream().map(Run::job).toList());
+        Map<Long, ClaimedJob> newest =
+                ClaimedJob.newest(old.stream().map(Run::job).toList());
+        noteProgress(tx, old.stream().filter(run -> isNewest(run, newest)).toList());
+        Map<Long, Boolean> mine = table.look(tx, newest.values());
         for (Run run : old) {
-            Boolean cancelAsked = mine.get(run.job().id());
+            Boolean cancelAsked = isNewest(run, newest) ? mine.get(run.job().id()) : null;
             if (cancelAsked == null) {
                 run.context().lose();
                 run.interrupt(Run.Why.LOST);
@@ -185,6 +202,11 @@ final class Heart {
                 run.interrupt(Run.Why.CANCEL);
             }
         }
+    }
+
+    private static boolean isNewest(Run run, Map<Long, ClaimedJob> newest) {
+        ClaimedJob last = newest.get(run.job().id());
+        return last != null && last.fence() == run.job().fence();
     }
 
     private void noteProgress(Connection tx, List<Run> runs) {

@@ -20,8 +20,4 @@ final class Held {
     Set<Long> ids() {
         return fences.keySet();
     }
-
-    boolean isEmpty() {
-        return fences.isEmpty();
-    }
 }

@@ -15,6 +15,28 @@ public sealed interface JobOutcome {
     /** It is done, with a result as JSON for whoever looks, or without. */
     record Done(@Nullable String result) implements JobOutcome {
         static final Done PLAIN = new Done(null);
+
+        public Done {
+            if (result != null) {
+                check(result);
+            }
+        }
+
+        private static void check(String result) {
+            int bytes = result.getBytes(StandardCharsets.UTF_8).length;
+            if (bytes > JobRules.RESULT_BYTES_MAX) {
+                throw new InvalidJobException(
+                        "job.result-too-large",
+                        "could not end a job: its result is " + bytes + " bytes, the limit is " + JobRules.RESULT_BYTES_MAX
+                                + "; store it elsewhere and return a reference");
+            }
+            // By the rules of payloads: whoever reads a result must be able to.
+            MessageRules.check(Message.about("job", "result")
+                    .event("result")
+                    .payload(result)
+                    .occurredAt(Instant.EPOCH)
+                    .build());
+        }
     }
 
     /** Not this time: the attempt counts as failed. {@code after}: the least wait, up to the cap of the policy. */
@@ -49,19 +71,6 @@ public sealed interface JobOutcome {
 
     /** Done, with a result of JSON text, of {@value JobRules#RESULT_BYTES_MAX} bytes at most. */
     static JobOutcome done(String result) {
-        int bytes = result.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes > JobRules.RESULT_BYTES_MAX) {
-            throw new InvalidJobException(
-                    "job.result-too-large",
-                    "could not end a job: its result is " + bytes + " bytes, the limit is " + JobRules.RESULT_BYTES_MAX
-                            + "; store it elsewhere and return a reference");
-        }
-        // By the rules of payloads: whoever reads a result must be able to.
-        MessageRules.check(Message.about("job", "result")
-                .event("result")
-                .payload(result)
-                .occurredAt(Instant.EPOCH)
-                .build());
         return new Done(result);
     }
 

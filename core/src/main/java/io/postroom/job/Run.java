@@ -1,6 +1,8 @@
 package io.postroom.job;
 
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Set;
 
 /**
  * One attempt while its handler is at it. Whoever comes first decides: the handler's return, or whoever gives up on it.
@@ -22,6 +24,7 @@ final class Run {
     private final Duration deadline;
     private final Thread thread = Thread.currentThread();
     private final long begunNanos = System.nanoTime();
+    private final Set<Why> told = EnumSet.noneOf(Why.class);
     private Why why = Why.NONE;
     private long interruptedNanos;
     private boolean over;
@@ -64,17 +67,17 @@ final class Run {
 
     /** Interrupts the handler, once for each reason; the first reason stays. */
     synchronized void interrupt(Why reason) {
-        if (over || abandoned || why == reason) {
+        if (over || abandoned || !told.add(reason)) {
             return;
         }
         if (why == Why.NONE) {
             why = reason;
-            interruptedNanos = System.nanoTime();
         }
+        interruptedNanos = System.nanoTime();
         thread.interrupt();
     }
 
-    /** Whether it was interrupted so long ago. */
+    /** Whether it was interrupted so long ago, for whatever reason came last. */
     synchronized boolean isDeafFor(Duration patience) {
         return why != Why.NONE && System.nanoTime() - interruptedNanos > patience.toNanos();
     }

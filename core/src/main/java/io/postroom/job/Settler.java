@@ -38,7 +38,7 @@ final class Settler {
         return table.complete(tx, sorted(batch), worker);
     }
 
-    /** Ends or puts back jobs that are still their worker's and that nobody else has locked; returns those. */
+    /** Ends or puts back jobs that are still their worker's and that nobody else has locked; returns those. Each job once. */
     Set<Long> settle(Connection tx, List<Ended> batch) {
         Map<Long, Boolean> mine = table.lockMine(tx, sorted(batch));
         List<Settled> settled = new ArrayList<>();
@@ -55,6 +55,8 @@ final class Settler {
 
     /** For jobs whose rows are locked. */
     void apply(Connection tx, List<Settled> jobs) {
+        // A job that is here twice would end twice.
+        require(jobs.size(), (int) jobs.stream().mapToLong(Settled::id).distinct().count());
         Writing writing = new Writing();
         jobs.stream().sorted(Comparator.comparingLong(Settled::id)).forEach(writing::add);
         // The history first: a dead letter takes it along. Then the dead letter: it needs the job's row.

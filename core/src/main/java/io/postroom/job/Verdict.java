@@ -9,7 +9,11 @@ import org.jspecify.annotations.Nullable;
 sealed interface Verdict {
 
     /** How an attempt that did not end with the job done stands in its history; {@code outcome} is one of a few words. */
-    record Note(String outcome, @Nullable Fault fault) {}
+    record Note(String outcome, @Nullable Fault fault) {
+        private static @Nullable Note cancelled(@Nullable Note note) {
+            return note == null ? null : new Note("cancelled", note.fault());
+        }
+    }
 
     /** The job is done. */
     record Done(@Nullable String result) implements Verdict {}
@@ -48,8 +52,11 @@ sealed interface Verdict {
     /** The same, if somebody has asked for the job to be cancelled: what is not done is not tried again. */
     default Verdict cancelled() {
         if (this instanceof Again again) {
-            return new Cancelled(again.counted(), again.note());
+            return new Cancelled(again.counted(), Note.cancelled(again.note()));
         }
-        return this instanceof GiveUp givenUp ? new Cancelled(true, givenUp.note()) : this;
+        // A claim that only buries is no attempt.
+        return this instanceof GiveUp givenUp
+                ? new Cancelled(givenUp.note() != null, Note.cancelled(givenUp.note()))
+                : this;
     }
 }

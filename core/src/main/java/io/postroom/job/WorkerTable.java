@@ -3,6 +3,7 @@ package io.postroom.job;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -46,8 +47,8 @@ final class WorkerTable {
         return begin.on(tx).set("id", job.id()).set("fence", job.fence()).update() > 0;
     }
 
-    /** Those that are still these claims', and whether they are to be cancelled. */
-    Map<Long, Boolean> look(Connection tx, List<ClaimedJob> jobs) {
+    /** Those that are still these claims', and whether they are to be cancelled. Each job once: of several claims, the last may be. */
+    Map<Long, Boolean> look(Connection tx, Collection<ClaimedJob> jobs) {
         List<ClaimedJob> sorted =
                 jobs.stream().sorted(Comparator.comparingLong(ClaimedJob::id)).toList();
         Map<Long, Boolean> mine = new HashMap<>();
