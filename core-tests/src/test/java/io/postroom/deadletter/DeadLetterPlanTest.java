@@ -153,6 +153,7 @@ class DeadLetterPlanTest {
         yard.database.execute("analyze postroom.dead_letter");
         List<String> parameters = List.of(
                 "owner text",
+                "sources text[]",
                 "event_types text[]",
                 "tenants text[]",
                 "aggregate_type text",
@@ -173,6 +174,7 @@ class DeadLetterPlanTest {
                 "list_resolved.sql",
                 parameters,
                 quoted(owner),
+                "null",
                 "null",
                 "null",
                 "null",
@@ -207,7 +209,7 @@ class DeadLetterPlanTest {
         for (String name : List.of("aggregate_type", "aggregate_id", "error_class", "fingerprint", "cause")) {
             sql = sql.replace(":" + name + "::text", "null::text");
         }
-        sql = sql.replaceAll(":(event_types|tenants)::", "null::")
+        sql = sql.replaceAll(":(sources|event_types|tenants)::", "null::")
                 .replaceAll(":(buried_from|buried_to)::", "null::")
                 .replace(":ids::", "null::");
         try (Connection tx = yard.database.begin();

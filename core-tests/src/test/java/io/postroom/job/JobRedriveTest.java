@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.DeadLetters;
+import io.postroom.deadletter.GroupBy;
 import io.postroom.deadletter.JsonPatch;
 import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveAction;
@@ -16,6 +17,7 @@ import io.postroom.testkit.Messages;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +60,7 @@ class JobRedriveTest {
         RedriveRequest request = new RedriveRequest(
                 UUID.randomUUID(),
                 action,
-                DeadLetterFilter.ofOwner("default"),
+                DeadLetterFilter.ofQueue("default"),
                 patch,
                 null,
                 canary,
@@ -177,5 +179,31 @@ class JobRedriveTest {
             relay.runOnce();
         }
         assertThat(seen).hasSize((int) last + 2);
+    }
+
+    @Test
+    void aFilterOfASubscriptionMeansNoJobsOfAQueueOfThatName() throws InterruptedException {
+        try (Workers workers = shop.workers().queue("billing", 1).handle(kind).build()) {
+            workers.start();
+            long id = shop.enqueue(Job.of("work", "{}").queue("billing"));
+            shop.awaitState(id, "failed");
+        }
+        RedriveRequest request = new RedriveRequest(
+                UUID.randomUUID(),
+                RedriveAction.DISCARD,
+                DeadLetterFilter.ofOwner("billing"),
+                null,
+                null,
+                null,
+                "ann",
+                "old messages");
+        letters.redrives().request(request);
+        assertThat(letters.redrives().run(request.id(), progress -> {}).total()).isZero();
+        assertThat(letters.list(DeadLetterFilter.ofOwner("billing"), null, 10)).isEmpty();
+        assertThat(letters.list(DeadLetterFilter.ofQueue("billing"), null, 10)).hasSize(1);
+        assertThat(letters.plan(DeadLetterFilter.ofQueue("billing")).letters()).isEqualTo(1);
+        assertThat(letters.groups(DeadLetterFilter.ofQueue("billing"), Set.of(GroupBy.OWNER), 10))
+                .singleElement()
+                .satisfies(group -> assertThat(group.ofJobs()).isTrue());
     }
 }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -14,12 +15,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which dead letters are meant: those that fit everything that is given. What is empty or null fits all. Immutable.
  *
- * @param owner the subscription
+ * @param owner the subscription, or the queue
+ * @param sources where they come from: {@link #SUBSCRIPTIONS} or {@link #JOBS}. A subscription and a queue may have the same name
  * @param buriedFrom the first moment that fits
  * @param buriedTo the first moment that fits no more
  */
 public record DeadLetterFilter(
         @Nullable String owner,
+        SortedSet<String> sources,
         SortedSet<String> eventTypes,
         SortedSet<String> tenants,
         @Nullable String aggregateType,
@@ -34,10 +37,16 @@ public record DeadLetterFilter(
     public static final int IDS_MAX = 10_000;
     public static final int TEXT_LENGTH_MAX = 1_000;
 
+    /** Messages, however they came to their subscription. */
+    public static final Set<String> SUBSCRIPTIONS = Set.of("subscription", "kafka");
+
+    public static final Set<String> JOBS = Set.of("job");
+
     /** Everything. */
     public static final DeadLetterFilter ALL = builder().build();
 
     public DeadLetterFilter {
+        sources = Collections.unmodifiableSortedSet(new TreeSet<>(sources));
         eventTypes = Collections.unmodifiableSortedSet(new TreeSet<>(eventTypes));
         tenants = Collections.unmodifiableSortedSet(new TreeSet<>(tenants));
         ids = Collections.unmodifiableSortedSet(new TreeSet<>(ids));
@@ -47,8 +56,10 @@ public record DeadLetterFilter(
         text(problems, "aggregate id", aggregateId);
         text(problems, "error class", errorClass);
         text(problems, "fingerprint", fingerprint);
+        sources.forEach(value -> text(problems, "source", value));
         eventTypes.forEach(value -> text(problems, "event type", value));
         tenants.forEach(value -> text(problems, "tenant", value));
+        atMost(problems, "sources", sources, VALUES_MAX);
         atMost(problems, "event types", eventTypes, VALUES_MAX);
         atMost(problems, "tenants", tenants, VALUES_MAX);
         atMost(problems, "ids", ids, IDS_MAX);
@@ -63,7 +74,12 @@ public record DeadLetterFilter(
 
     /** The open dead letters of one subscription. */
     public static DeadLetterFilter ofOwner(String owner) {
-        return builder().owner(owner).build();
+        return builder().owner(owner).sources(SUBSCRIPTIONS).build();
+    }
+
+    /** The open dead letters of one queue: its jobs. */
+    public static DeadLetterFilter ofQueue(String queue) {
+        return builder().owner(queue).sources(JOBS).build();
     }
 
     /** Single dead letters. */
@@ -83,6 +99,7 @@ public record DeadLetterFilter(
     /** Sets the parameters that every statement with this filter has. */
     public Call on(Call call) {
         Call filled = call.set("owner", owner)
+                .set("sources", orNull(sources))
                 .set("event_types", orNull(eventTypes))
                 .set("tenants", orNull(tenants))
                 .set("aggregate_type", aggregateType)
@@ -115,6 +132,7 @@ public record DeadLetterFilter(
 
     /** Collects what is meant. For one thread. */
     public static final class Builder {
+        private final SortedSet<String> sources = new TreeSet<>();
         private final SortedSet<String> eventTypes = new TreeSet<>();
         private final SortedSet<String> tenants = new TreeSet<>();
         private final SortedSet<Long> ids = new TreeSet<>();
@@ -129,9 +147,15 @@ public record DeadLetterFilter(
 
         private Builder() {}
 
-        /** The subscription. */
+        /** The subscription or the queue of this name; {@link #sources} says which. */
         public Builder owner(@Nullable String owner) {
             this.owner = owner;
+            return this;
+        }
+
+        /** {@link #SUBSCRIPTIONS} or {@link #JOBS}. */
+        public Builder sources(Collection<String> sources) {
+            this.sources.addAll(sources);
             return this;
         }
 
@@ -190,6 +214,7 @@ public record DeadLetterFilter(
         public DeadLetterFilter build() {
             return new DeadLetterFilter(
                     owner,
+                    sources,
                     eventTypes,
                     tenants,
                     aggregateType,

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Open dead letters that have something in common. What they were not grouped by is null, and so is the tenant of messages without.
  *
+ * @param ofJobs whether the owner is a queue
  * @param letters how many
  * @param keys of how many keys
  * @param tenants of how many tenants
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record DeadLetterGroup(
         @Nullable String owner,
+        boolean ofJobs,
         @Nullable String eventType,
         @Nullable String errorClass,
         @Nullable String fingerprint,

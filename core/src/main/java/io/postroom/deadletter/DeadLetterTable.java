@@ -149,6 +149,7 @@ final class DeadLetterTable {
         String cause = row.getString("cause");
         return new DeadLetterGroup(
                 row.getString("owner"),
+                row.getBoolean("of_jobs"),
                 row.getString("event_type"),
                 row.getString("error_class"),
                 row.getString("fingerprint"),

@@ -30,6 +30,7 @@ final class FilterText {
     static Map<String, Object> map(DeadLetterFilter filter) {
         Map<String, Object> map = new LinkedHashMap<>();
         put(map, "owner", filter.owner());
+        put(map, "sources", filter.sources());
         put(map, "eventTypes", filter.eventTypes());
         put(map, "tenants", filter.tenants());
         put(map, "aggregateType", filter.aggregateType());
@@ -97,6 +98,7 @@ final class FilterText {
             JsonNode value = entry.getValue();
             switch (entry.getKey()) {
                 case "owner" -> filter.owner(value.asString());
+                case "sources" -> filter.sources(texts(value));
                 case "eventTypes" -> filter.eventTypes(texts(value));
                 case "tenants" -> filter.tenants(texts(value));
                 case "aggregateType" -> filter.aggregateType(value.asString());

@@ -1,5 +1,5 @@
 -- How many open dead letters fit a filter, of how many keys and tenants, since when, and the newest of them.
---   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
+--   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 -- Keys are counted by a hash of 64 bits: no sort of texts.
 select count(*) as letters,
@@ -10,6 +10,7 @@ select count(*) as letters,
 from /*schema*/dead_letter as d
 where d.resolution is null
   and (:owner::text is null or d.owner = :owner::text)
+  and (:sources::text[] is null or d.source = any (:sources::text[]))
   and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
   and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
   and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)

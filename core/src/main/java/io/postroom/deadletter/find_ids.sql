@@ -1,5 +1,5 @@
 -- The next open dead letters that fit a filter, in the order of their ids.
---   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
+--   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :after bigint, exclusive   :up_to bigint   :limit int
 -- Index: dead_letter_list for one owner, else the primary key; each look goes on where the last one ended.
@@ -7,6 +7,7 @@ select d.id, d.source
 from /*schema*/dead_letter as d
 where d.resolution is null and d.id > :after and d.id <= :up_to
   and (:owner::text is null or d.owner = :owner::text)
+  and (:sources::text[] is null or d.source = any (:sources::text[]))
   and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
   and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
   and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)

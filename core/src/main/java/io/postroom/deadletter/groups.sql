@@ -1,10 +1,11 @@
 -- Open dead letters that fit a filter, by what they have in common, the greatest groups first.
---   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
+--   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :by text[], some of owner, type, error, tenant, key, cause   :limit int
 -- Keys are counted by a hash of 64 bits: no sort of texts.
 with grouped as materialized (
     select case when 'owner' = any (:by::text[]) then d.owner end as owner,
+           'owner' = any (:by::text[]) and d.source = 'job' as of_jobs,
            case when 'type' = any (:by::text[]) then d.event_type end as event_type,
            case when 'error' = any (:by::text[]) then d.error_class end as error_class,
            case when 'error' = any (:by::text[]) then d.fingerprint end as fingerprint,
@@ -19,6 +20,7 @@ with grouped as materialized (
     from /*schema*/dead_letter as d
     where d.resolution is null
       and (:owner::text is null or d.owner = :owner::text)
+      and (:sources::text[] is null or d.source = any (:sources::text[]))
       and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
       and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
       and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)
@@ -29,11 +31,11 @@ with grouped as materialized (
       and (:ids::bigint[] is null or d.id = any (:ids::bigint[]))
       and (:buried_from::timestamptz is null or d.buried_at >= :buried_from::timestamptz)
       and (:buried_to::timestamptz is null or d.buried_at < :buried_to::timestamptz)
-    group by 1, 2, 3, 4, 5, 6, 7, 8
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9
     order by letters desc, sample_id desc
     limit :limit
 )
-select g.owner, g.event_type, g.error_class, g.fingerprint, g.cause, g.tenant_id, g.aggregate_type, g.aggregate_id, g.letters,
+select g.owner, g.of_jobs, g.event_type, g.error_class, g.fingerprint, g.cause, g.tenant_id, g.aggregate_type, g.aggregate_id, g.letters,
        g.first_buried_at, g.last_buried_at, g.keys, g.tenants, g.sample_id, sample.error as sample_error
 from grouped as g
 join /*schema*/dead_letter as sample on sample.id = g.sample_id

@@ -1,5 +1,5 @@
 -- A page of open dead letters that fit a filter, newest first, without their payloads.
---   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
+--   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :before bigint?, the last id of the page before   :limit int
 -- Index: dead_letter_list for one owner, else dead_letter_newest backwards.
@@ -9,6 +9,7 @@ from /*schema*/dead_letter as d
 where d.resolution is null
   and (:before::bigint is null or d.id < :before::bigint)
   and (:owner::text is null or d.owner = :owner::text)
+  and (:sources::text[] is null or d.source = any (:sources::text[]))
   and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
   and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
   and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)

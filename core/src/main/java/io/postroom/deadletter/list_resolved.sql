@@ -1,5 +1,5 @@
 -- A page of dead letters that were redriven or discarded and fit a filter, last resolved first, without their payloads.
---   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
+--   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :resolution text?   :before bigint?, the last id of the page before   :limit int
 -- A page of each resolution, and of these the last: so that few of one kind are found among many of the other.
@@ -18,6 +18,7 @@ cross join lateral (
            or (d.resolved_at, d.id)
               < ((select last.resolved_at from /*schema*/dead_letter as last where last.id = :before::bigint), :before::bigint))
       and (:owner::text is null or d.owner = :owner::text)
+      and (:sources::text[] is null or d.source = any (:sources::text[]))
       and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
       and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
       and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)

@@ -1,5 +1,5 @@
 -- Ask for a redrive, unless it was asked for before: then nothing changes.
---   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
+--   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :id uuid   :action text   :filter text, JSON   :patch text?, JSON   :actor text   :reason text   :rate double precision?, a second
 --   :canary int?   :id_max bigint?, what was buried later is not meant
@@ -10,6 +10,7 @@ from /*schema*/dead_letter as d
 where d.resolution is null
   and (:id_max::bigint is null or d.id <= :id_max::bigint)
   and (:owner::text is null or d.owner = :owner::text)
+  and (:sources::text[] is null or d.source = any (:sources::text[]))
   and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
   and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
   and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)

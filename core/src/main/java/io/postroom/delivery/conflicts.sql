@@ -1,6 +1,6 @@
 -- Keys of open dead letters, of subscriptions that keep order, whose later messages were delivered: how many, whether all were
 -- looked at and compared, and some of them.
---   :owner text?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
+--   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :entries_max bigint, how far back from its end the journal is read   :keys_max int, of how many keys
 --   :messages_max int, how many messages of these keys are looked at   :compared_max int   :samples_max int
@@ -13,6 +13,7 @@ with letters as materialized (
     from /*schema*/dead_letter as d
     where d.resolution is null and d.source = 'subscription'
       and (:owner::text is null or d.owner = :owner::text)
+      and (:sources::text[] is null or d.source = any (:sources::text[]))
       and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
       and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
       and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)

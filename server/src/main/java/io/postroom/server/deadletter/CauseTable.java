@@ -71,6 +71,7 @@ final class CauseTable {
     private static DeadLetterGroup group(ResultSet row) throws SQLException {
         return new DeadLetterGroup(
                 row.getString("owner"),
+                row.getBoolean("of_jobs"),
                 row.getString("event_type"),
                 row.getString("error_class"),
                 row.getString("fingerprint"),

@@ -10,19 +10,23 @@ import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Times;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Which dead letters are meant: those that fit every option that is given. */
 final class FilterOptions {
-    static final String NAMES = "--subscription, --type, --tenant, --aggregate-type, --aggregate-id, --error-class,"
+    static final String NAMES = "--subscription, --queue, --type, --tenant, --aggregate-type, --aggregate-id, --error-class,"
             + " --fingerprint, --cause, --since or --until";
 
     private static final Pattern FINGERPRINT = Pattern.compile("[0-9a-f]{16}");
 
     @Option(names = "--subscription", paramLabel = "NAME", description = "Only those of this subscription.")
     private @Nullable String subscription;
+
+    @Option(names = "--queue", paramLabel = "NAME", description = "Only jobs of this queue.")
+    private @Nullable String queue;
 
     @Option(names = "--type", paramLabel = "TYPE", description = "Only this event type. May be given several times.")
     private List<String> eventTypes = List.of();
@@ -62,9 +66,14 @@ final class FilterOptions {
 
     /** The filter, with single ones if any are named. */
     DeadLetterFilter filter(List<Long> ids) {
+        if (subscription != null && queue != null) {
+            throw new CommandException(
+                    ExitCode.USAGE, "could not use both --subscription and --queue: no dead letter has both; give one");
+        }
         try {
             return DeadLetterFilter.builder()
-                    .owner(subscription)
+                    .owner(queue == null ? subscription : queue)
+                    .sources(sources())
                     .eventTypes(eventTypes)
                     .tenants(tenants)
                     .aggregateType(aggregateType)
@@ -89,6 +98,7 @@ final class FilterOptions {
         boolean sameUntil = isAgo(until) && before.buriedTo() != null;
         return DeadLetterFilter.builder()
                 .owner(now.owner())
+                .sources(now.sources())
                 .eventTypes(now.eventTypes())
                 .tenants(now.tenants())
                 .aggregateType(now.aggregateType())
@@ -100,6 +110,12 @@ final class FilterOptions {
                 .buriedFrom(sameSince ? before.buriedFrom() : now.buriedFrom())
                 .buriedTo(sameUntil ? before.buriedTo() : now.buriedTo())
                 .build();
+    }
+
+    private Set<String> sources() {
+        return queue != null
+                ? DeadLetterFilter.JOBS
+                : subscription != null ? DeadLetterFilter.SUBSCRIPTIONS : Set.of();
     }
 
     private static boolean isAgo(@Nullable String time) {

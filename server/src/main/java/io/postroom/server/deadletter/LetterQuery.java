@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class LetterQuery {
     static final List<String> NAMES = List.of(
             "subscription",
+            "queue",
             "type",
             "tenant",
             "aggregateType",
@@ -40,8 +41,17 @@ final class LetterQuery {
     }
 
     static DeadLetterFilter of(Function<String, @Nullable String> values) {
+        String subscription = values.apply("subscription");
+        String queue = values.apply("queue");
+        if (subscription != null && queue != null) {
+            throw Refusal.invalid("no dead letter has both a subscription and a queue; give one");
+        }
         DeadLetterFilter.Builder builder = DeadLetterFilter.builder()
-                .owner(values.apply("subscription"))
+                .owner(queue == null ? subscription : queue)
+                .sources(
+                        queue != null
+                                ? DeadLetterFilter.JOBS
+                                : subscription != null ? DeadLetterFilter.SUBSCRIPTIONS : Set.of())
                 .aggregateType(values.apply("aggregateType"))
                 .aggregateId(values.apply("key"))
                 .errorClass(values.apply("errorClass"))

@@ -110,6 +110,7 @@ class DeadLetterCommandTest {
                 "deadletter list --fingerprint 9f2c                | '9f2c' is not a fingerprint, which has 16 hexadecimal digits",
                 "deadletter redrives --limit 1001                  | --limit is 1001, the range is 1 to 1000",
                 "deadletter export                                 | no dead letter is named; give --all, or at least one of --subscription",
+                "deadletter list --subscription s --queue q        | no dead letter has both; give one",
                 "deadletter export --all --subscription s          | leave one of the two out",
                 "deadletter list --cause exausted                  | did you mean exhausted?",
                 "deadletter list --since sometime                  | could not read --since",
@@ -175,6 +176,10 @@ class DeadLetterCommandTest {
                 .containsExactly(3L, 2L, 1L);
         assertThat(run("list").out()).contains("OrderPlaced").contains("busy").doesNotContain("s3cr3t");
         assertThat(run("list", "--subscription", "none", "-o", "json").out()).isEqualTo("[]\n");
+        assertThat(run("list", "--queue", "billing", "-o", "json").out()).as("no jobs").isEqualTo("[]\n");
+        database.execute("update postroom.dead_letter set source = 'job' where position = 1");
+        assertThat(rows(run("list", "--queue", "billing", "-o", "json"))).hasSize(1);
+        assertThat(rows(run("list", "--subscription", "billing", "-o", "json"))).hasSize(4);
     }
 
     @Test
