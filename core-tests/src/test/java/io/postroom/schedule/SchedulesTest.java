@@ -238,4 +238,55 @@ class SchedulesTest {
         assertThatThrownBy(() -> put(Schedule.withDelay("b", Duration.ZERO, job), early))
                 .hasMessageContaining("delay is PT0S");
     }
+
+    /** A newer JDK knows more zones. */
+    @Test
+    void aScheduleThatThisNodeCannotReadKeepsNoOtherFromFiringAndCanBePaused() {
+        Instant begin = Instant.parse("2026-05-01T00:00:30Z");
+        Cron minutely = Cron.parse("* * * * *", "UTC");
+        put(Schedule.of("far", minutely, job), begin);
+        put(Schedule.of("near", minutely, job), begin);
+        database.execute("update postroom.schedule set zone = 'Mars/Olympus' where name = 'far'");
+        assertThat(schedules.runOnce(begin.plusSeconds(60))).isEqualTo(1);
+        assertThat(fired("near")).hasSize(1);
+        assertThat(schedules.list()).extracting(each -> each.schedule().name()).containsExactly("far", "near");
+        assertThat(schedules.get("far").schedule().describe()).contains("cannot read", "Mars/Olympus");
+        assertThat(schedules.next("far", 3)).hasSize(1);
+        assertThat(schedules.pause("far", "ann", "not here")).isTrue();
+    }
+
+    @Test
+    void schedulesThatCannotFireDoNotStarveTheOthers() {
+        Instant begin = Instant.parse("2026-05-01T00:00:30Z");
+        put(Schedule.of("broken", Cron.parse("* * * * *", "UTC"), job), begin);
+        put(Schedule.of("good", Cron.parse("* * * * *", "UTC"), job), begin.plusSeconds(60));
+        database.execute("update postroom.schedule set zone = 'Mars/Olympus' where name = 'broken'", """
+                insert into postroom.schedule (name, cron, zone, missed, overlap, kind, queue, priority, payload, next_at)
+                select 'broken-' || n, cron, zone, missed, overlap, kind, queue, priority, payload, next_at
+                from postroom.schedule, generate_series(1, 120) as n
+                where name = 'broken'""");
+        Instant now = begin.plusSeconds(120);
+        assertThat(schedules.runOnce(now) + schedules.runOnce(now)).isEqualTo(1);
+        assertThat(fired("good")).hasSize(1);
+    }
+
+    @Test
+    void aJobThatCouldNotBeEnqueuedIsRefusedWhenItIsDeclared() {
+        Job.Builder full = Job.of("report", "{}");
+        for (int i = 0; i < 63; i++) {
+            full.header("h" + i, "v");
+        }
+        Schedule schedule = Schedule.of("full", Cron.parse("* * * * *", "UTC"), full.build());
+        assertThatThrownBy(() -> postroom.database().transact(tx -> schedules.put(tx, schedule)))
+                .hasMessageContaining("headers");
+    }
+
+    @Test
+    void anotherDelayBeginsWhenTheJobBeforeHasEndedToo() {
+        put(Schedule.withDelay("after", Duration.ofHours(1), job), Instant.now().minus(2, ChronoUnit.HOURS));
+        assertThat(schedules.runOnce()).isEqualTo(1);
+        put(Schedule.withDelay("after", Duration.ofMinutes(5), job), Instant.now().minus(2, ChronoUnit.HOURS));
+        assertThat(schedules.get("after").nextAt()).isNull();
+        assertThat(schedules.runOnce()).isZero();
+    }
 }

@@ -12,8 +12,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -33,13 +34,18 @@ final class Firing {
     /** How many missed times of one schedule fire with one transaction; the next one goes on. */
     private static final int TIMES_MAX = 100;
 
+    /** What cannot fire is tried again after so long. */
+    private static final Duration FAILED_WAIT = Duration.ofSeconds(30);
+
     private static final Duration RUNS_KEPT = Duration.ofDays(30);
     private static final int FORGET_MAX = 1_000;
+    private static final int FORGET_STEPS_MAX = 100;
 
     private final Database database;
     private final ScheduleTable table;
     private final Jobs jobs;
-    private final Set<String> failing = ConcurrentHashMap.newKeySet();
+    /** Schedules that could not fire, and when each is tried again: they must not keep the others from being found. */
+    private final Map<String, Failed> failing = new ConcurrentHashMap<>();
 
     Firing(Database database, ScheduleTable table, Jobs jobs) {
         this.database = database;
@@ -47,31 +53,80 @@ final class Firing {
         this.jobs = jobs;
     }
 
+    /** Why a schedule did not fire, and not before when it is tried again, by the nanoseconds of this process. */
+    private record Failed(String why, long untilNanos) {}
+
     /** Fires what is due; returns how many jobs were enqueued. {@code now} is for tests. */
     int fire(@Nullable Instant now) {
-        database.run(tx -> table.endDelay(tx));
+        database.run(tx -> table.endDelay(tx, now));
+        return fireDue(now);
+    }
+
+    /** As of so much later, the first time that is due by then, if any: fires what is due at that very time. For tests. */
+    Optional<Instant> fireNext(Duration ahead) {
+        Instant then = database.run(tx -> {
+            Instant now = table.clock(tx).plus(ahead);
+            table.endDelay(tx, now);
+            return now;
+        });
+        Optional<Instant> first = database.run(tx -> table.findDue(tx, then, resting(), 1)).stream()
+                .map(due -> Objects.requireNonNull(due.details().nextAt()))
+                .findFirst();
+        first.ifPresent(this::fireDue);
+        return first;
+    }
+
+    private int fireDue(@Nullable Instant now) {
         int fired = 0;
-        List<ScheduleTable.Due> found = database.run(tx -> table.findDue(tx, now, DUE_MAX));
+        List<ScheduleTable.Due> found = database.run(tx -> table.findDue(tx, now, resting(), DUE_MAX));
         for (ScheduleTable.Due due : found) {
+            String name = due.details().schedule().name();
             try {
                 fired += database.transactPromptly(tx -> fire(tx, due.details(), due.now()));
-                failing.remove(due.details().schedule().name());
-            } catch (PostroomException e) {
+                failing.remove(name);
+            } catch (RuntimeException e) {
                 if (e instanceof DatabaseException gone && gone.isUnreachable()) {
                     throw e;
                 }
-                // One that cannot fire must not keep the others from it.
-                LOG.error(
-                        "could not fire {}: {}; it is tried again",
-                        due.details().schedule(),
-                        e.getMessage());
+                failed(name, e);
             }
         }
         return fired;
     }
 
+    /** One that cannot fire must not keep the others from it, nor fill the log. */
+    private void failed(String name, RuntimeException e) {
+        String why = String.valueOf(e.getMessage());
+        Failed before = failing.put(name, new Failed(why, System.nanoTime() + FAILED_WAIT.toNanos()));
+        if (before == null || !before.why().equals(why)) {
+            LOG.error(
+                    "could not fire schedule {}: {}; it is tried again every {} s",
+                    name,
+                    why,
+                    FAILED_WAIT.toSeconds(),
+                    e instanceof PostroomException ? null : e);
+        }
+    }
+
+    private List<String> resting() {
+        long now = System.nanoTime();
+        return failing.entrySet().stream()
+                .filter(each -> each.getValue().untilNanos() - now > 0)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /** In steps, until nothing is left; a bound for each look, so that schedules fire meanwhile. */
     int forget() {
-        return database.run(tx -> table.forgetRuns(tx, RUNS_KEPT, FORGET_MAX));
+        int forgotten = 0;
+        for (int steps = 0; steps < FORGET_STEPS_MAX; steps++) {
+            int some = database.run(tx -> table.forgetRuns(tx, RUNS_KEPT, FORGET_MAX));
+            forgotten += some;
+            if (some < FORGET_MAX) {
+                break;
+            }
+        }
+        return forgotten;
     }
 
     private int fire(Connection tx, ScheduleDetails details, Instant now) {
@@ -101,6 +156,13 @@ final class Firing {
 
     /** Enqueues the job of one time, in the transaction that notes it. */
     Enqueued enqueue(Connection tx, Schedule schedule, Instant time) {
+        Enqueued enqueued = jobs.offer(tx, job(schedule, time));
+        table.noteJob(tx, schedule.name(), time, enqueued);
+        return enqueued;
+    }
+
+    /** The job of one time. */
+    static Job job(Schedule schedule, Instant time) {
         Job.Builder job = Job.of(schedule.job().kind(), schedule.job().payload())
                 .queue(schedule.job().queue())
                 .priority(schedule.job().priority())
@@ -117,9 +179,7 @@ final class Firing {
         if (!schedule.overlap()) {
             job.unique(Unique.of("schedule " + schedule.name()));
         }
-        Enqueued enqueued = jobs.offer(tx, job.build());
-        table.noteJob(tx, schedule.name(), time, enqueued);
-        return enqueued;
+        return job.build();
     }
 
     /** The times to fire for, and which is the next after what was looked at: null for a delay, which begins with the end of the job. */

@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Instants that go on for ever, each the next one after another. Immutable: safe for use by many threads. */
-public sealed interface Recurrence permits Cron, FixedRate {
+public sealed interface Recurrence permits Cron, FixedRate, UnreadableRecurrence {
     int COUNT_MAX = 1_000;
 
-    /** The first instant after the given one. There always is one. */
+    /** The first instant after the given one. There always is one; only an {@link UnreadableRecurrence} does not know it, and throws. */
     Instant next(Instant after);
 
     /** What it is in plain English, such as {@code at 02:30 every Monday, Europe/Berlin}. */

@@ -1,5 +1,6 @@
 package io.postroom.schedule;
 
+import io.postroom.PostroomException;
 import io.postroom.job.Enqueued;
 import io.postroom.job.Job;
 import io.postroom.message.HeaderText;
@@ -12,6 +13,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -82,9 +84,11 @@ final class ScheduleTable {
         return list.on(tx).set("name", name).set("limit", limit).list(ScheduleTable::details);
     }
 
-    List<Due> findDue(Connection tx, @Nullable Instant now, int limit) {
+    /** {@code except}: names of schedules to leave out. */
+    List<Due> findDue(Connection tx, @Nullable Instant now, Collection<String> except, int limit) {
         return findDue.on(tx)
                 .set("now", now)
+                .set("except", except.toArray(String[]::new))
                 .set("limit", limit)
                 .list(row -> new Due(details(row), Objects.requireNonNull(instant(row, "now"))));
     }
@@ -127,8 +131,8 @@ final class ScheduleTable {
                 > 0;
     }
 
-    int endDelay(Connection tx) {
-        return endDelay.on(tx).update();
+    int endDelay(Connection tx, @Nullable Instant now) {
+        return endDelay.on(tx).set("now", now).update();
     }
 
     int forgetRuns(Connection tx, Duration kept, int limit) {
@@ -171,7 +175,7 @@ final class ScheduleTable {
         String cron = row.getString("cron");
         Duration rate = duration(row, "rate");
         Recurrence recurrence =
-                cron != null ? Cron.parse(cron, row.getString("zone")) : rate == null ? null : FixedRate.every(rate);
+                cron != null ? cron(cron, row.getString("zone")) : rate == null ? null : FixedRate.every(rate);
         long lastJob = row.getLong("last_job");
         Long lastJobOrNull = row.wasNull() ? null : lastJob;
         Schedule schedule = new Schedule(
@@ -189,6 +193,15 @@ final class ScheduleTable {
                 instant(row, "paused_at"),
                 row.getString("paused_by"),
                 row.getString("pause_reason"));
+    }
+
+    /** One that cannot be read here must not keep the others from being seen. */
+    private static Recurrence cron(String expression, String zone) {
+        try {
+            return Cron.parse(expression, zone);
+        } catch (PostroomException e) {
+            return new UnreadableRecurrence(expression + ", " + zone, e.getMessage());
+        }
     }
 
     private static Job job(ResultSet row) throws SQLException {

@@ -8,11 +8,13 @@ import io.postroom.postgres.Database;
 import io.postroom.postgres.JoinedTransaction;
 import io.postroom.retry.Spelling;
 import java.sql.Connection;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,8 +49,10 @@ public final class Schedules {
      */
     public boolean put(Connection tx, Schedule schedule) {
         TRANSACTION.require(tx);
-        Jobs.check(schedule.job());
-        return table.put(tx, schedule, first(schedule, table.clock(tx)));
+        Instant now = table.clock(tx);
+        // As it will be enqueued: with the headers that are added then.
+        Jobs.check(Firing.job(schedule, now));
+        return table.put(tx, schedule, first(schedule, now));
     }
 
     /** The same as of a given time, for tests. */
@@ -65,12 +69,12 @@ public final class Schedules {
         return database.run(tx -> get(tx, "show", name));
     }
 
-    /** The next times that it will fire for, if it is not paused: the one that is due, and so on. Of a delay the next only, if known. */
+    /** The next times that it will fire for, if it is not paused: the one that is due, and so on. Of a delay the next only, if known; likewise if this node cannot read it. */
     public List<Instant> next(String name, int count) {
         ScheduleDetails found = get(name);
         Instant due = found.nextAt();
         Recurrence recurrence = found.schedule().recurrence();
-        if (recurrence == null || due == null) {
+        if (recurrence == null || due == null || recurrence instanceof UnreadableRecurrence) {
             return due == null ? List.of() : List.of(due);
         }
         return recurrence.next(due.minusNanos(1_000), count);
@@ -137,6 +141,14 @@ public final class Schedules {
     /** The same as of a given time, for tests. */
     int runOnce(Instant now) {
         return firing.fire(now);
+    }
+
+    /**
+     * As if so much time had passed while somebody looked: fires the first time that is due by then, as of that very time, and returns it;
+     * empty if none is. For tests, which call it until then.
+     */
+    public Optional<Instant> runNext(Duration ahead) {
+        return firing.fireNext(ahead);
     }
 
     /** Begins to fire schedules in this process, on a thread of its own, until the scheduler is closed. */

@@ -1,5 +1,5 @@
 -- Schedules whose time has come, and the time it is.
---   :now timestamptz?, null outside tests   :limit int
+--   :now timestamptz?, null outside tests   :except text[], names that are left out   :limit int
 -- Index: schedule_due.
 select s.name, s.cron, s.zone, extract(epoch from s.rate) as rate, extract(epoch from s.delay) as delay, s.missed, s.overlap, s.kind, s.queue,
        s.priority, s.tenant_id, s.payload, s.headers, s.retry, extract(epoch from s.deadline) as deadline, s.next_at, s.last_at, s.last_job,
@@ -7,5 +7,6 @@ select s.name, s.cron, s.zone, extract(epoch from s.rate) as rate, extract(epoch
        coalesce(:now::timestamptz, clock_timestamp()) as now
 from /*schema*/schedule as s
 where s.paused_at is null and s.next_at <= (select coalesce(:now::timestamptz, clock_timestamp()))
+  and s.name <> all (:except::text[])
 order by s.next_at
 limit :limit

@@ -14,6 +14,8 @@ on conflict (name) do update
         tenant_id = excluded.tenant_id, payload = excluded.payload, headers = excluded.headers, retry = excluded.retry,
         deadline = excluded.deadline,
         next_at = case
+                      -- Its job has not ended: the new delay begins then.
+                      when s.next_at is null and excluded.delay is not null then null
                       when (s.cron, s.zone, s.rate, s.delay) is distinct from (excluded.cron, excluded.zone, excluded.rate, excluded.delay)
                           then excluded.next_at
                       else s.next_at

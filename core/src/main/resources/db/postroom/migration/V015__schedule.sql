@@ -45,5 +45,6 @@ create table /*schema*/schedule_run (
     at       timestamptz not null default clock_timestamp(),
     primary key (schedule, fire_at)
 );
+create index schedule_run_at on /*schema*/schedule_run (at);
 
 insert into /*schema*/migration (version, name) values (15, 'schedule');
