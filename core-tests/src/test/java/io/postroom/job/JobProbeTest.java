@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** What users test their jobs with. */
 class JobProbeTest {
     private static Workshop shop;
-    private static JobProbe probe;
+    private JobProbe probe;
 
     private final AtomicInteger mails = new AtomicInteger();
     private final Kind mail = Kind.of("mail.send", job -> {
@@ -28,7 +28,6 @@ class JobProbeTest {
     @BeforeAll
     static void open() {
         shop = new Workshop();
-        probe = new JobProbe(shop.postroom);
     }
 
     @AfterAll
@@ -39,6 +38,8 @@ class JobProbeTest {
     @BeforeEach
     void clear() {
         shop.clear();
+        shop.database.execute("truncate postroom.schedule, postroom.schedule_run");
+        probe = new JobProbe(shop.postroom);
     }
 
     @Test
@@ -87,5 +88,64 @@ class JobProbeTest {
         Instant next = shop.postroom.schedules().next("digest", 1).get(0);
         probe.moveTime(Duration.between(Instant.now(), next).plusSeconds(1));
         assertThat(probe.runDue(mail)).isEqualTo(1);
+    }
+
+    /** By far more than a minute after its time: whoever had looked all the while would have seen each. */
+    @Test
+    void everyTimeOfAScheduleFiresThatLiesInTheTimeThatWasMoved() {
+        shop.postroom
+                .database()
+                .transact(tx -> shop.postroom
+                        .schedules()
+                        .put(
+                                tx,
+                                Schedule.of(
+                                        "daily",
+                                        FixedRate.every(Duration.ofDays(1)),
+                                        Job.of("mail.send", "{}").build())));
+        shop.enqueue(Job.of("mail.send", "{}"));
+        assertThat(probe.runDue(mail)).isEqualTo(1);
+        probe.moveTime(Duration.ofDays(2));
+        assertThat(probe.runDue(mail)).isEqualTo(2);
+        probe.moveTime(Duration.ofDays(1));
+        assertThat(probe.runDue(mail)).isEqualTo(1);
+        probe.moveTime(Duration.ofDays(1));
+        assertThat(probe.runDue(mail)).isEqualTo(1);
+        assertThat(probe.runDue(mail)).isZero();
+    }
+
+    @Test
+    void aDelayIsCountedFromTheEndInMovedTime() {
+        shop.postroom
+                .database()
+                .transact(tx -> shop.postroom
+                        .schedules()
+                        .put(
+                                tx,
+                                Schedule.withDelay(
+                                        "delayed",
+                                        Duration.ofHours(2),
+                                        Job.of("mail.send", "{}").build())));
+        shop.enqueue(Job.of("mail.send", "{}"));
+        assertThat(probe.runDue(mail)).isEqualTo(1);
+        probe.moveTime(Duration.ofHours(2));
+        assertThat(probe.runDue(mail)).isEqualTo(1);
+        probe.moveTime(Duration.ofHours(1));
+        assertThat(probe.runDue(mail)).isZero();
+        probe.moveTime(Duration.ofHours(1));
+        assertThat(probe.runDue(mail)).isEqualTo(1);
+    }
+
+    @Test
+    void jobsOfOtherKindsStayAsTheyAre() {
+        Kind other = Kind.of("other", job -> JobOutcome.done());
+        for (int i = 0; i < 150; i++) {
+            shop.enqueue(Job.of("other", "{}").priority(1));
+        }
+        shop.enqueue(Job.of("mail.send", "{}"));
+        assertThat(probe.runDue(mail)).isEqualTo(1);
+        assertThat(shop.text("select count(*) from postroom.job where waits is null and attempt = 0"))
+                .isEqualTo("150");
+        assertThat(probe.runDue(other)).isEqualTo(150);
     }
 }
