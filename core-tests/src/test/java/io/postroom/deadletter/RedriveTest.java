@@ -306,7 +306,8 @@ class RedriveTest {
                 yard.redriveOf("billing").id(id).patch(JsonPatch.parse("[{\"op\":\"remove\",\"path\":\"/n\"}]")))) {
             assertThatThrownBy(() -> request(other))
                     .hasMessageContaining("could not request redrive " + id)
-                    .hasMessageContaining("requested before as redrive of {\"owner\":\"billing\"}, and now as "
+                    .hasMessageContaining("requested before as "
+                            + yard.redriveOf("billing").build().describe() + ", and now as "
                             + other.build().describe())
                     .extracting("code")
                     .isEqualTo("redrive.other");

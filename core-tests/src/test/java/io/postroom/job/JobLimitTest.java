@@ -232,19 +232,24 @@ class JobLimitTest {
     }
 
     @Test
-    void oneLimitThatCannotBeReckonedHoldsUpNoOther() {
+    void oneLimitThatCannotBeWrittenHoldsUpNoOther() {
         declare(Limit.ofConcurrency("tenant", 5));
         declare(Limit.ofConcurrency("another", 5).rate(10, Duration.ofSeconds(1), 1));
         enqueue(1, "a");
         shop.enqueue(Job.of("work", "{}").limit("another", "b"));
-        // As far from now as PostgreSQL can write, and not reckon with.
-        shop.database.execute("insert into postroom.job_rate values ('another', 'b', '-infinity')");
+        shop.database.execute("alter table postroom.job_rate add constraint refused check (limit_key <> 'b')");
         shop.enqueue(Job.of("work", "{}").runAfter(Duration.ofMillis(1)));
         Gate gate = gate();
-        Workshop.await(() -> "both are let go", () -> {
-            shop.postroom.database().run(gate::open);
-            return claimable("a") == 1 && shop.rows("select id from postroom.job where waits = 'time'").isEmpty();
-        });
+        try {
+            Workshop.await(() -> "both are let go", () -> {
+                shop.postroom.database().run(gate::open);
+                return claimable("a") == 1
+                        && shop.rows("select id from postroom.job where waits = 'time'")
+                                .isEmpty();
+            });
+        } finally {
+            shop.database.execute("alter table postroom.job_rate drop constraint refused");
+        }
     }
 
     /** All of the pool may be with handlers, for long. */

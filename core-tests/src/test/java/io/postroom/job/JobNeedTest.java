@@ -197,7 +197,9 @@ class JobNeedTest {
         Fault fault = Fault.of("broken", "not today");
         Verdict verdict = new Verdict.GiveUp(Cause.REJECTED, 1, fault, new Verdict.Note("failed", fault));
         List<ClaimedJob> claimed = hand.claim(ids.length);
-        assertThat(claimed).extracting(ClaimedJob::id).containsExactlyInAnyOrder(LongStream.of(ids).boxed().toArray(Long[]::new));
+        assertThat(claimed)
+                .extracting(ClaimedJob::id)
+                .containsExactlyInAnyOrder(LongStream.of(ids).boxed().toArray(Long[]::new));
         hand.settle(claimed.stream().map(job -> new Ended(job, verdict, 0)).toList());
         return hand;
     }
@@ -265,7 +267,8 @@ class JobNeedTest {
         Hand hand = new Hand(shop, "hand", Kind.of("part", job -> JobOutcome.done()));
         hand.complete(hand.claim(1));
         try (Connection application = shop.database.begin()) {
-            assertThat(shop.postroom.jobBoard().cancel(application, locked, "ann")).isEqualTo(Cancellation.CANCELLED);
+            assertThat(shop.postroom.jobBoard().cancel(application, locked, "ann"))
+                    .isEqualTo(Cancellation.CANCELLED);
             openGate();
             assertThat(waits(other)).isEqualTo("null");
             assertThat(waits(locked)).isEqualTo("jobs");

@@ -285,7 +285,9 @@ class SchedulesTest {
     void anotherDelayBeginsWhenTheJobBeforeHasEndedToo() {
         put(Schedule.withDelay("after", Duration.ofHours(1), job), Instant.now().minus(2, ChronoUnit.HOURS));
         assertThat(schedules.runOnce()).isEqualTo(1);
-        put(Schedule.withDelay("after", Duration.ofMinutes(5), job), Instant.now().minus(2, ChronoUnit.HOURS));
+        put(
+                Schedule.withDelay("after", Duration.ofMinutes(5), job),
+                Instant.now().minus(2, ChronoUnit.HOURS));
         assertThat(schedules.get("after").nextAt()).isNull();
         assertThat(schedules.runOnce()).isZero();
     }

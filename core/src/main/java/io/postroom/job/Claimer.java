@@ -47,6 +47,7 @@ final class Claimer {
     private volatile boolean expected;
     /** Whether a crew that has room may find some: there were more than it could take, or it was not asked for the last time. */
     private volatile boolean more;
+
     private @Nullable Thread thread;
     private boolean failing;
     private long unsureUntilNanos = System.nanoTime();

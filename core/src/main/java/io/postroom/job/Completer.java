@@ -56,7 +56,13 @@ final class Completer {
     private @Nullable Thread thread;
 
     /** {@code seatFree} takes the limit of a job that has ended. */
-    Completer(Database database, Settler settler, Held held, Consumer<String> seatFree, Telemetry telemetry, String name) {
+    Completer(
+            Database database,
+            Settler settler,
+            Held held,
+            Consumer<String> seatFree,
+            Telemetry telemetry,
+            String name) {
         this.database = database;
         this.line = new Line(database, ANSWER_WITHIN);
         this.settler = settler;

@@ -169,16 +169,18 @@ final class Gate {
     }
 
     private long admit(Connection line, String limit, boolean again) {
-        return trying("let jobs of limit " + limit + " through", () -> database.transactOn(line, tx -> {
-            if (table.lockLimit(tx, limit)) {
-                return admit(tx, limit);
-            }
-            if (again) {
-                // Whoever is at it may have counted before the seat was free.
-                asked.add(limit);
-            }
-            return 0L;
-        }));
+        return trying(
+                "let jobs of limit " + limit + " through",
+                () -> database.transactOn(line, tx -> {
+                    if (table.lockLimit(tx, limit)) {
+                        return admit(tx, limit);
+                    }
+                    if (again) {
+                        // Whoever is at it may have counted before the seat was free.
+                        asked.add(limit);
+                    }
+                    return 0L;
+                }));
     }
 
     private long admit(Connection tx, String limit) {

@@ -27,8 +27,8 @@ public sealed interface JobOutcome {
             if (bytes > JobRules.RESULT_BYTES_MAX) {
                 throw new InvalidJobException(
                         "job.result-too-large",
-                        "could not end a job: its result is " + bytes + " bytes, the limit is " + JobRules.RESULT_BYTES_MAX
-                                + "; store it elsewhere and return a reference");
+                        "could not end a job: its result is " + bytes + " bytes, the limit is "
+                                + JobRules.RESULT_BYTES_MAX + "; store it elsewhere and return a reference");
             }
             // By the rules of payloads: whoever reads a result must be able to.
             MessageRules.check(Message.about("job", "result")

@@ -133,7 +133,8 @@ final class Runner {
             return verdict(run, kind, null, e);
         } catch (RuntimeException | Error broken) {
             LOG.error("could not decide what becomes of {}; it is tried again", run.job(), broken);
-            Fault fault = Fault.of("undecided", "its retry policy threw " + broken.getClass().getName());
+            Fault fault = Fault.of(
+                    "undecided", "its retry policy threw " + broken.getClass().getName());
             return new Verdict.Again(UNAVAILABLE_WAIT, true, false, new Verdict.Note("failed", fault));
         }
     }

@@ -56,7 +56,8 @@ final class Settler {
     /** For jobs whose rows are locked. */
     void apply(Connection tx, List<Settled> jobs) {
         // A job that is here twice would end twice.
-        require(jobs.size(), (int) jobs.stream().mapToLong(Settled::id).distinct().count());
+        require(jobs.size(), (int)
+                jobs.stream().mapToLong(Settled::id).distinct().count());
         Writing writing = new Writing();
         jobs.stream().sorted(Comparator.comparingLong(Settled::id)).forEach(writing::add);
         // The history first: a dead letter takes it along. Then the dead letter: it needs the job's row.

@@ -17,8 +17,9 @@ import picocli.CommandLine.Option;
 
 /** Which dead letters are meant: those that fit every option that is given. */
 final class FilterOptions {
-    static final String NAMES = "--subscription, --queue, --type, --tenant, --aggregate-type, --aggregate-id, --error-class,"
-            + " --fingerprint, --cause, --since or --until";
+    static final String NAMES =
+            "--subscription, --queue, --type, --tenant, --aggregate-type, --aggregate-id, --error-class,"
+                    + " --fingerprint, --cause, --since or --until";
 
     private static final Pattern FINGERPRINT = Pattern.compile("[0-9a-f]{16}");
 
@@ -113,9 +114,7 @@ final class FilterOptions {
     }
 
     private Set<String> sources() {
-        return queue != null
-                ? DeadLetterFilter.JOBS
-                : subscription != null ? DeadLetterFilter.SUBSCRIPTIONS : Set.of();
+        return queue != null ? DeadLetterFilter.JOBS : subscription != null ? DeadLetterFilter.SUBSCRIPTIONS : Set.of();
     }
 
     private static boolean isAgo(@Nullable String time) {

@@ -176,7 +176,9 @@ class DeadLetterCommandTest {
                 .containsExactly(3L, 2L, 1L);
         assertThat(run("list").out()).contains("OrderPlaced").contains("busy").doesNotContain("s3cr3t");
         assertThat(run("list", "--subscription", "none", "-o", "json").out()).isEqualTo("[]\n");
-        assertThat(run("list", "--queue", "billing", "-o", "json").out()).as("no jobs").isEqualTo("[]\n");
+        assertThat(run("list", "--queue", "billing", "-o", "json").out())
+                .as("no jobs")
+                .isEqualTo("[]\n");
         database.execute("update postroom.dead_letter set source = 'job' where position = 1");
         assertThat(rows(run("list", "--queue", "billing", "-o", "json"))).hasSize(1);
         assertThat(rows(run("list", "--subscription", "billing", "-o", "json"))).hasSize(4);
