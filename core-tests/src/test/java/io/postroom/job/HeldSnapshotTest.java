@@ -1,0 +1,97 @@
+package io.postroom.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Somebody holds a snapshot while thousands of jobs come and go: nothing of them can be cleaned away, and all of it lies in front of the
+ * next job. Counted are the pages that a look reads, not the time it takes.
+ */
+class HeldSnapshotTest {
+    private static final int GONE = 20_000;
+    private static final int CLAIM = 2;
+
+    /** To find a job, lock it and change it and its entries in the indexes, whatever lies before it. */
+    private static final long PAGES_MAX = 80;
+
+    private static Workshop shop;
+    private static Hand hand;
+    private static Connection holder;
+    private static final TreeMap<Integer, Long> CLAIMED = new TreeMap<>();
+
+    @BeforeAll
+    static void churn() throws SQLException {
+        shop = new Workshop();
+        shop.database.execute("alter table postroom.job set (autovacuum_enabled = off)");
+        hand = new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
+        holder = shop.database.begin();
+        holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+        try (Statement statement = holder.createStatement()) {
+            statement.execute("select count(*) from postroom.job");
+        }
+        enqueue(GONE / 2);
+        enqueue(GONE / 2);
+        for (List<ClaimedJob> jobs = hand.claim(1_000); !jobs.isEmpty(); jobs = hand.claim(1_000)) {
+            jobs.forEach(job -> CLAIMED.merge(job.priority(), job.turn(), Math::max));
+            assertThat(hand.complete(jobs)).hasSize(jobs.size());
+        }
+        enqueue(10 * CLAIM);
+    }
+
+    @AfterAll
+    static void close() throws SQLException {
+        holder.close();
+        shop.close();
+    }
+
+    private static void enqueue(int count) {
+        List<Job> jobs = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            jobs.add(Job.of("work", "{}").priority(100 + i % 2).build());
+        }
+        shop.enqueueAll(jobs);
+    }
+
+    @Test
+    void aClaimPassesWhatWasClaimedBefore() throws SQLException {
+        long whole;
+        long onward;
+        try (Connection tx = shop.database.begin()) {
+            long before = pages(tx);
+            assertThat(hand.claim(tx, CLAIM)).hasSize(CLAIM);
+            whole = pages(tx) - before;
+            tx.rollback();
+        }
+        try (Connection tx = shop.database.begin()) {
+            long before = pages(tx);
+            assertThat(hand.claimOnward(tx, CLAIMED, CLAIM)).hasSize(CLAIM);
+            onward = pages(tx) - before;
+            tx.rollback();
+        }
+        assertThat(whole)
+                .as("pages from the beginning: the snapshot holds them")
+                .isGreaterThan(2 * PAGES_MAX);
+        assertThat(onward).as("pages from where the last claim ended").isLessThan(PAGES_MAX);
+    }
+
+    /** What this session's transaction has asked for, of the table and its indexes. */
+    private static long pages(Connection tx) throws SQLException {
+        try (Statement statement = tx.createStatement();
+                ResultSet row = statement.executeQuery("select sum(pg_stat_get_xact_blocks_fetched(oid)) from pg_class"
+                        + " where oid = 'postroom.job'::regclass"
+                        + " or oid in (select indexrelid from pg_index where indrelid = 'postroom.job'::regclass)")) {
+            row.next();
+            return row.getLong(1);
+        }
+    }
+}
