@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** The jobs as whoever enqueues them sees them: one method per statement, no decisions. Runs in the given transaction, never commits. */
 final class JobTable {
     private final Sql insert;
+    private final Sql insertNow;
     private final Sql insertBatch;
     private final Sql insertCounted;
     private final Sql unknownBonds;
@@ -27,6 +28,7 @@ final class JobTable {
 
     JobTable(Schema schema) {
         insert = schema.sql(JobTable.class, "insert.sql");
+        insertNow = schema.sql(JobTable.class, "insert_now.sql");
         insertBatch = schema.sql(JobTable.class, "insert_batch.sql");
         insertCounted = schema.sql(JobTable.class, "insert_counted.sql");
         unknownBonds = schema.sql(JobTable.class, "unknown_bonds.sql");
@@ -37,19 +39,22 @@ final class JobTable {
 
     long insert(Connection tx, Job job) {
         Integer attemptsMax = attemptsMax(job);
-        return insert.on(tx)
+        boolean now = job.runAt() == null && job.runAfter() == null;
+        Call call = (now ? insertNow : insert)
+                .on(tx)
                 .set("kind", job.kind())
                 .set("queue", job.queue())
                 .set("priority", job.priority())
                 .set("tenant_id", job.tenantId())
                 .set("payload", job.payload())
                 .set("headers", HeaderText.write(job.headers()))
-                .set("run_at", job.runAt())
-                .set("run_after", seconds(job.runAfter()))
                 .set("retry", job.retry())
                 .set("attempts_max", attemptsMax == null ? null : attemptsMax.longValue())
-                .set("deadline", seconds(job.deadline()))
-                .one(row -> row.getLong(1));
+                .set("deadline", seconds(job.deadline()));
+        if (!now) {
+            call.set("run_at", job.runAt()).set("run_after", seconds(job.runAfter()));
+        }
+        return call.one(row -> row.getLong(1));
     }
 
     /** The ids in the order of the jobs. */

@@ -1,30 +1,34 @@
 -- The outbox: where an application leaves messages inside its own transaction. Insert-only.
 
+-- What a column of its own must be is said by its type: PostgreSQL reads the rule of a domain once in a session, but the check of a table
+-- anew for every insert, which cost a third of one.
+create domain /*schema*/filled_text as text
+    constraint filled_text check (value <> '');
+create domain /*schema*/version_number as integer
+    constraint version_number check (value > 0);
+-- A hand-written insert must not leave what no reader can read.
+create domain /*schema*/json_object as json
+    constraint json_object check (json_typeof(value) = 'object');
+create domain /*schema*/calendar_time as timestamptz
+    constraint calendar_time check (value between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999999Z');
+
 create table /*schema*/outbox (
     -- xid comes first: defaults are computed in this order, and seq and day must be drawn after the transaction has its xid.
     -- The stamp relies on it (see stamp in the journal's migration).
-    xid               xid8        not null default pg_current_xact_id(),
-    seq               bigint      not null generated always as identity,
-    day               date        not null default (clock_timestamp() at time zone 'utc')::date,
-    id                uuid        not null,
-    tenant_id         text,
-    aggregate_type    text        not null,
-    aggregate_id      text        not null,
+    xid               xid8                     not null default pg_current_xact_id(),
+    seq               bigint                   not null generated always as identity,
+    day               date                     not null default (clock_timestamp() at time zone 'utc')::date,
+    id                uuid                     not null,
+    tenant_id         /*schema*/filled_text,
+    aggregate_type    /*schema*/filled_text    not null,
+    aggregate_id      /*schema*/filled_text    not null,
     aggregate_version bigint,
-    event_type        text        not null,
-    event_version     integer     not null default 1,
-    payload           json        not null,
-    headers           json,
-    occurred_at       timestamptz not null default clock_timestamp(),
-    available_at      timestamptz,
-    constraint outbox_names check (
-        aggregate_type <> '' and aggregate_id <> '' and event_type <> '' and event_version > 0
-        and (tenant_id is null or tenant_id <> '')),
-    -- A hand-written insert must not leave what no reader can read.
-    constraint outbox_headers check (json_typeof(headers) = 'object'),
-    constraint outbox_times check (
-        occurred_at between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999999Z'
-        and available_at between '0001-01-01 00:00:00Z' and '9999-12-31 23:59:59.999999Z')
+    event_type        /*schema*/filled_text    not null,
+    event_version     /*schema*/version_number not null default 1,
+    payload           json                     not null,
+    headers           /*schema*/json_object,
+    occurred_at       /*schema*/calendar_time  not null default clock_timestamp(),
+    available_at      /*schema*/calendar_time
 ) partition by range (day);
 
 create index outbox_xid on /*schema*/outbox (xid);

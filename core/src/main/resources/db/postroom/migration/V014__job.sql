@@ -1,41 +1,54 @@
 -- Jobs: work for later. What has not ended is in job, one row each; what has ended is in job_done.
 
+create domain /*schema*/job_queue_name as text
+    constraint job_queue_name check (length(value) between 1 and 100);
+create domain /*schema*/job_kind as text
+    constraint job_kind check (length(value) between 1 and 200);
+create domain /*schema*/job_priority as smallint
+    constraint job_priority check (value between 0 and 999);
+create domain /*schema*/job_attempts as integer
+    constraint job_attempts check (value >= 0);
+create domain /*schema*/job_open_state as text
+    constraint job_open_state check (value in ('ready', 'running'));
+create domain /*schema*/job_wait as text
+    constraint job_wait check (value in ('time', 'turn', 'jobs'));
+
 create table /*schema*/job (
-    id              bigint      not null generated always as identity primary key,
-    queue           text        not null,
-    kind            text        not null,
+    id              bigint                   not null generated always as identity primary key,
+    queue           /*schema*/job_queue_name not null,
+    kind            /*schema*/job_kind       not null,
     -- Smaller goes first.
-    priority        smallint    not null default 100,
+    priority        /*schema*/job_priority   not null default 100,
     tenant_id       text,
-    payload         json        not null,
+    payload         json                     not null,
     headers         json,
     -- ready    waits for a worker, or for what waits says
     -- running  a worker has claimed it
-    state           text        not null default 'ready',
+    state           /*schema*/job_open_state not null default 'ready',
     -- Why a ready one cannot be claimed yet. time: until run_at. turn: until its limit lets it. jobs: until those it needs have ended.
-    waits           text,
+    waits           /*schema*/job_wait,
     -- The order of claims within a priority. A new one whenever the job becomes claimable: nobody who looks beyond a turn that was
     -- claimed misses what came later.
-    turn            bigint      not null generated always as identity,
-    run_at          timestamptz not null default clock_timestamp(),
+    turn            bigint                   not null generated always as identity,
+    run_at          timestamptz              not null default clock_timestamp(),
     -- Counted when it is claimed; not counted after all if the attempt is known not to have begun, or was interrupted.
-    attempt         integer     not null default 0,
+    attempt         /*schema*/job_attempts   not null default 0,
     -- A retry policy of its own, as text, and how many attempts that allows.
     retry           text,
     attempts_max    integer,
     -- For one attempt.
     deadline        interval,
     -- Grows with every claim, and whenever a claim ends without the job. Whoever names an older one changes nothing.
-    fence           bigint      not null default 0,
+    fence           bigint                   not null default 0,
     worker          uuid,
     claimed_at      timestamptz,
     -- If its worker lives and yet has not ended it by then, it is taken away.
     deadline_at     timestamptz,
     -- How many workers died while they had it.
-    crashes         smallint    not null default 0,
+    crashes         smallint                 not null default 0,
     -- Whether this attempt is noted in begun_at before it begins: the last one, and each one after a crash. So whether it began is known
     -- for certain, and nobody pays with the last attempt for a neighbour that ends processes.
-    exact           boolean     not null default false,
+    exact           boolean                  not null default false,
     begun_at        timestamptz,
     cancel_asked_at timestamptz,
     -- The dead letter it was redriven from.
@@ -49,13 +62,11 @@ create table /*schema*/job (
     batch           bigint,
     -- What its handler said last, about this attempt or the one before.
     progress        json,
-    created_at      timestamptz not null default clock_timestamp(),
-    -- Few and short: PostgreSQL reads the text of each check anew for every insert.
+    created_at      timestamptz              not null default clock_timestamp(),
+    -- Who runs it is known if and only if it runs, and then it waits for nothing. Short: PostgreSQL reads the check of a table anew for every
+    -- insert, and the rule of a domain once in a session.
     constraint job_state check (
-        state in ('ready', 'running') and (state = 'running') = (worker is not null) and num_nonnulls(worker, claimed_at, deadline_at) in (0, 3)
-        and (waits is null or waits in ('time', 'turn', 'jobs') and state = 'ready')),
-    constraint job_form check (
-        priority between 0 and 999 and length(queue) between 1 and 100 and length(kind) between 1 and 200 and attempt >= 0)
+        num_nonnulls(worker, claimed_at, deadline_at) = case state when 'ready' then 0 else 3 + num_nonnulls(waits) end)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
 -- Only what can be claimed, in the order in which it is.
 create index job_claim on /*schema*/job (queue, priority, turn) where state = 'ready' and waits is null;
