@@ -64,6 +64,9 @@ public final class Bench {
         scenarios.put("redrive", "100,000 dead letters: preview, cancel, redrive");
         scenarios.put("projection", "applying batches to tables");
         scenarios.put("idempotency", "requests under idempotency keys");
+        scenarios.put("jobs", "working off jobs, beside the queues of others and what the database could do");
+        scenarios.put("enqueue", "what a job costs the transaction that enqueues it");
+        scenarios.put("pick-up", "from commit to the start of a job, at a steady rate");
         scenarios.put("wal", "write-ahead log a message");
         scenarios.put("kafka", "through a relay to a Kafka broker");
         scenarios.put("growth", "the same work with ten million messages kept");
@@ -110,6 +113,14 @@ public final class Bench {
                 "idempotency",
                 (database, postroom) ->
                         new Idempotent(database, postroom).run(report, quick ? 6 : 20, quick ? 400 : 1_000));
+        scenarios.put(
+                "jobs",
+                (database, postroom) -> new Working(server, quick ? 20_000 : 100_000, quick ? 1 : 3).run(report));
+        scenarios.put(
+                "enqueue",
+                (database, postroom) ->
+                        new Enqueuing(database, postroom).run(report, quick ? 8 : 20, quick ? 250 : 500));
+        scenarios.put("pick-up", this::pickUp);
         scenarios.put("wal", this::wal);
         scenarios.put("kafka", (database, postroom) -> KafkaEndToEnd.run(report, database, quick ? 50_000 : 200_000));
         scenarios.put(
@@ -198,22 +209,33 @@ public final class Bench {
         }
     }
 
+    private void pickUp(BenchDatabase database, Postroom postroom) throws Exception {
+        PickUp pickUp = new PickUp(database, postroom);
+        pickUp.run(report, quick ? 5 : 20, "");
+        try (Connection holder = database.connection(false);
+                Statement statement = holder.createStatement()) {
+            holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            statement.execute("select count(*) from postroom.worker");
+            pickUp.run(report, quick ? 5 : 20, ", a snapshot held");
+        }
+    }
+
     private void wal(BenchDatabase database, Postroom postroom) throws Exception {
         String section = "Write-ahead log";
         database.execute("checkpoint");
         // The first change of a page after a checkpoint logs all of it; a second batch shows the steady state.
         long messages = 50_000;
         for (int batch = 0; batch < 2; batch++) {
-            long before = database.queryLong("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
+            long before = database.wal();
             try (Connection tx = database.connection(false)) {
                 for (int i = 0; i < messages; i += 1000) {
                     postroom.outbox().publishAll(tx, Sample.messages(i, 1000));
                     tx.commit();
                 }
             }
-            long published = database.queryLong("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
+            long published = database.wal();
             postroom.journal().stampAll();
-            long stamped = database.queryLong("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
+            long stamped = database.wal();
             if (batch == 1) {
                 report.figure(
                         section,

@@ -12,6 +12,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
 
 /** One embedded PostgreSQL, durable commits, and a fresh database in it for each scenario. */
 final class BenchDatabase implements AutoCloseable {
@@ -92,6 +94,32 @@ final class BenchDatabase implements AutoCloseable {
         Connection connection = pool.getConnection();
         connection.setAutoCommit(autoCommit);
         return connection;
+    }
+
+    DataSource dataSource() {
+        return pool;
+    }
+
+    /** Waits until the query has no rows. */
+    void awaitNone(String sql) {
+        while (queryLong("select count(*) from (" + sql + ") as rows") > 0) {
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    /** Bytes of write-ahead log that this server has written. */
+    long wal() {
+        return queryLong("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
+    }
+
+    /** Row versions of a schema that were updated away or deleted, whether vacuum has been there or not. */
+    long deadTuples(String schema) {
+        // Sessions report what they did when they end.
+        pool.getHikariPoolMXBean().softEvictConnections();
+        LockSupport.parkNanos(2_000_000_000);
+        return queryLong(
+                "select coalesce(sum(n_tup_upd + n_tup_del), 0)::bigint from pg_stat_user_tables where schemaname = '"
+                        + schema + "'");
     }
 
     String url() {

@@ -7,7 +7,6 @@ import io.postroom.idempotency.IdempotencyKey;
 import io.postroom.idempotency.Outcome;
 import io.postroom.idempotency.Request;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Locale;
 import java.util.UUID;
@@ -18,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 /** What a key costs a command: the same command in the same kind of transaction, with one and without. */
 final class Idempotent {
     private static final String SECTION = "Idempotent command";
-    private static final int ACCOUNTS = 10_000;
     private static final int WRITERS = 8;
 
     private final Postroom postroom;
@@ -27,10 +25,7 @@ final class Idempotent {
     Idempotent(BenchDatabase database, Postroom postroom) {
         this.postroom = postroom;
         this.idempotency = postroom.idempotency();
-        database.execute(
-                "create table account (id bigint primary key, total bigint not null) with (fillfactor = 50)",
-                "insert into account select n, 0 from generate_series(0, " + (ACCOUNTS - 1) + ") as n",
-                "create table booking (id uuid primary key, account bigint not null, note text not null)");
+        Booking.createTables(database);
     }
 
     void run(Report report, int rounds, int commands) throws Exception {
@@ -88,17 +83,7 @@ final class Idempotent {
     }
 
     private static Answer book(Connection tx) throws SQLException {
-        UUID id = UUID.randomUUID();
-        long account = Math.floorMod(id.getLeastSignificantBits(), (long) ACCOUNTS);
-        try (PreparedStatement booking = tx.prepareStatement("insert into booking values (?, ?, 'a booking')");
-                PreparedStatement total = tx.prepareStatement("update account set total = total + 1 where id = ?")) {
-            booking.setObject(1, id);
-            booking.setLong(2, account);
-            booking.executeUpdate();
-            total.setLong(1, account);
-            total.executeUpdate();
-        }
-        return Answer.json(201, "{\"booking\":\"" + id + "\",\"account\":" + account + "}");
+        return Answer.json(201, Booking.book(tx).json());
     }
 
     /** The rates of all clients together. */

@@ -1,0 +1,120 @@
+package io.postroom.benchmark;
+
+import io.postroom.Postroom;
+import io.postroom.job.Job;
+import io.postroom.job.JobOutcome;
+import io.postroom.job.Jobs;
+import io.postroom.job.Workers;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** Postroom working off jobs that do nothing, as it is when nothing is set: batches, leases, heartbeat, history. */
+final class Burning implements JobPeer {
+    private static final int THREADS = 4;
+    private static final int BATCH = 1_000;
+    private static final List<Job> JOBS =
+            Collections.nCopies(BATCH, Job.of("noop", "{\"n\":1}").build());
+
+    private final int waiting;
+    private final boolean held;
+    private double walEach;
+    private double deadEach;
+    private double enqueued;
+
+    /** With so many other jobs in the queue, and perhaps while somebody holds a snapshot. */
+    Burning(int waiting, boolean held) {
+        this.waiting = waiting;
+        this.held = held;
+    }
+
+    @Override
+    public String name() {
+        return "Postroom: " + THREADS + " threads" + (held ? ", another connection holding a snapshot" : "")
+                + (waiting > 0 ? ", a million other jobs waiting" : "");
+    }
+
+    @Override
+    public double burn(BenchDatabase database, int many) throws Exception {
+        Postroom postroom = database.migrated();
+        wait(database);
+        long began = System.nanoTime();
+        enqueue(database, postroom.jobs(), many);
+        enqueued = many / Drain.seconds(began);
+        database.execute("vacuum analyze postroom.job", "checkpoint");
+        try (Connection holder = database.connection(false);
+                Statement statement = holder.createStatement()) {
+            if (held) {
+                holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+                statement.execute("select count(*) from postroom.worker");
+            }
+            return work(database, postroom, many);
+        }
+    }
+
+    /** Half of those that wait have a later time, the other half come after the others. */
+    private void wait(BenchDatabase database) {
+        if (waiting > 0) {
+            String half = " from generate_series(1, " + waiting / 2 + ")";
+            database.execute(
+                    "insert into postroom.job (queue, kind, payload, waits, run_at)"
+                            + " select 'default', 'noop', '{\"n\":1}', 'time', clock_timestamp() + interval '1 day'"
+                            + half,
+                    "insert into postroom.job (queue, kind, payload, priority) select 'default', 'noop', '{\"n\":1}', 900"
+                            + half);
+        }
+    }
+
+    private static void enqueue(BenchDatabase database, Jobs jobs, int many) throws SQLException {
+        try (Connection tx = database.connection(false)) {
+            for (int done = 0; done < many; done += BATCH) {
+                jobs.enqueueAll(tx, JOBS);
+                tx.commit();
+            }
+        }
+    }
+
+    private double work(BenchDatabase database, Postroom postroom, int many) throws InterruptedException {
+        CountDownLatch ran = new CountDownLatch(many);
+        long wal = database.wal();
+        long began = System.nanoTime();
+        try (Workers workers = postroom.jobs()
+                .workers()
+                .queue("default", THREADS)
+                .handle("noop", job -> {
+                    ran.countDown();
+                    return JobOutcome.done();
+                })
+                .build()) {
+            workers.start();
+            if (!ran.await(5, TimeUnit.MINUTES)) {
+                throw new IllegalStateException(ran.getCount() + " jobs did not run");
+            }
+            // What counts is what the database knows of.
+            database.awaitNone("select where (select count(*) from postroom.job_done) < " + many);
+            double rate = many / Drain.seconds(began);
+            walEach = (database.wal() - wal) / (double) many;
+            deadEach = database.deadTuples("postroom") / (double) many;
+            return rate;
+        }
+    }
+
+    /** Bytes of write-ahead log for each job of the last round, from claim to end. */
+    double walEach() {
+        return walEach;
+    }
+
+    /** Row versions that the last round has left for vacuum, for each job. */
+    double deadEach() {
+        return deadEach;
+    }
+
+    /** Jobs a second that the last round put in. */
+    double enqueued() {
+        return enqueued;
+    }
+}

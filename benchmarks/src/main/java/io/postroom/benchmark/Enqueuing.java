@@ -1,0 +1,133 @@
+package io.postroom.benchmark;
+
+import com.github.kagkarlsson.scheduler.SchedulerClient;
+import com.github.kagkarlsson.scheduler.task.TaskInstance;
+import io.postroom.Postroom;
+import io.postroom.job.Job;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Locale;
+import java.util.UUID;
+import javax.sql.DataSource;
+
+/** What a job costs the transaction that enqueues it. */
+final class Enqueuing {
+    private static final String SECTION = "Jobs: enqueue in a business transaction";
+
+    private final BenchDatabase database;
+    private final Postroom postroom;
+
+    Enqueuing(BenchDatabase database, Postroom postroom) {
+        this.database = database;
+        this.postroom = postroom;
+        Booking.createTables(database);
+        DbScheduler.createTable(database);
+    }
+
+    /** Adds a job to a transaction. */
+    @FunctionalInterface
+    private interface Addition {
+        void add(Connection tx, Booking booking) throws Exception;
+    }
+
+    void run(Report report, int rounds, int transactions) throws Exception {
+        Measure.Pair ours = against(
+                rounds,
+                transactions,
+                (tx, booking) -> postroom.jobs()
+                        .enqueue(tx, Job.of("confirm", booking.json()).build()));
+        report.figure(SECTION, "transaction of two statements", ours.second(), "transactions/s");
+        report.figure(SECTION, "the same with a job", ours.first(), "transactions/s");
+        report.ratio(SECTION, "with a job against without", ours.ratio(), 0.7);
+        Measure.Pair peer = against(rounds, transactions, Enqueuing::schedule);
+        report.figure(SECTION, "the same with a db-scheduler task", peer.first(), "transactions/s");
+        report.note(
+                SECTION,
+                String.format(
+                        Locale.ROOT,
+                        "A db-scheduler task in the same transaction leaves %.2f of it. JobRunr without a framework enqueues on a"
+                                + " connection of its own, so a rollback leaves the job; it is not compared.",
+                        peer.ratio()));
+        Measure.Pair bulk = Measure.inTurn(rounds, () -> enqueueAll(20), () -> insertAll(20));
+        report.figure("Jobs: bulk enqueue", "raw multi-row insert of the same rows", bulk.second(), "jobs/s");
+        report.figure("Jobs: bulk enqueue", "enqueueAll, batches of 1,000", bulk.first(), "jobs/s");
+    }
+
+    private Measure.Pair against(int rounds, int transactions, Addition addition) throws Exception {
+        return Measure.inTurn(
+                rounds, () -> rate(transactions, addition), () -> rate(transactions, (tx, booking) -> {}));
+    }
+
+    private double rate(int transactions, Addition addition) throws Exception {
+        long began = System.nanoTime();
+        try (Connection tx = database.connection(false)) {
+            for (int i = 0; i < transactions; i++) {
+                addition.add(tx, Booking.book(tx));
+                tx.commit();
+            }
+        }
+        return transactions / Drain.seconds(began);
+    }
+
+    private static void schedule(Connection tx, Booking booking) {
+        SchedulerClient client = DbScheduler.client(joined(tx));
+        client.scheduleIfNotExists(
+                new TaskInstance<>("confirm", UUID.randomUUID().toString(), booking.json()), Instant.now());
+    }
+
+    /** As frameworks do it: a data source that gives the transaction's connection to whoever asks, and keeps it open. */
+    private static DataSource joined(Connection tx) {
+        ClassLoader loader = Enqueuing.class.getClassLoader();
+        Object kept = Proxy.newProxyInstance(loader, new Class<?>[] {Connection.class}, (proxy, method, args) -> {
+            if (List.of("close", "commit", "rollback", "setAutoCommit").contains(method.getName())) {
+                return null;
+            }
+            try {
+                return method.invoke(tx, args);
+            } catch (InvocationTargetException e) {
+                throw e.getTargetException();
+            }
+        });
+        return (DataSource) Proxy.newProxyInstance(
+                loader,
+                new Class<?>[] {DataSource.class},
+                (proxy, method, args) -> method.getName().equals("getConnection") ? kept : null);
+    }
+
+    private double enqueueAll(int batches) throws Exception {
+        List<Job> jobs =
+                Collections.nCopies(1_000, Job.of("confirm", "{\"n\":1}").build());
+        long began = System.nanoTime();
+        try (Connection tx = database.connection(false)) {
+            for (int i = 0; i < batches; i++) {
+                postroom.jobs().enqueueAll(tx, jobs);
+                tx.commit();
+            }
+        }
+        return batches * jobs.size() / Drain.seconds(began);
+    }
+
+    private double insertAll(int batches) throws Exception {
+        String rows = String.join(", ", Collections.nCopies(100, "('default', 'confirm', ?::json)"));
+        long began = System.nanoTime();
+        try (Connection tx = database.connection(false);
+                PreparedStatement insert =
+                        tx.prepareStatement("insert into postroom.job (queue, kind, payload) values " + rows)) {
+            for (int i = 0; i < batches; i++) {
+                for (int part = 0; part < 10; part++) {
+                    for (int n = 1; n <= 100; n++) {
+                        insert.setString(n, "{\"n\":1}");
+                    }
+                    insert.executeUpdate();
+                }
+                tx.commit();
+            }
+        }
+        return batches * 1_000 / Drain.seconds(began);
+    }
+}

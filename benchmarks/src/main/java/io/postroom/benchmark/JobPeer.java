@@ -1,0 +1,10 @@
+package io.postroom.benchmark;
+
+/** Something else that runs jobs from PostgreSQL, in the fastest setting its documentation calls safe. */
+interface JobPeer {
+    /** Its name, version and setting. */
+    String name();
+
+    /** Puts as many jobs that do nothing into a fresh database and works them all off; answers with jobs a second, counted from the start. */
+    double burn(BenchDatabase database, int many) throws Exception;
+}
