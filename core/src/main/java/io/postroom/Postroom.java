@@ -32,6 +32,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The entry point: one DataSource in, feature objects out.
@@ -48,7 +49,7 @@ public final class Postroom {
     private final Jobs jobs;
 
     private Postroom(Builder builder) {
-        this.database = new Database(builder.dataSource, builder.schema, builder.answerWithin);
+        this.database = new Database(builder.dataSource, builder.schema, builder.answerWithin, builder.statementMax);
         this.telemetry = builder.telemetry;
         this.journal = new Journal(database, builder.upcasters, telemetry);
         this.outbox = new Outbox(builder.schema, telemetry, journal::nudge);
@@ -189,6 +190,7 @@ public final class Postroom {
         private Telemetry telemetry = Telemetry.NONE;
         private Upcasters upcasters = Upcasters.NONE;
         private Duration answerWithin = Database.ANSWER_WITHIN;
+        private @Nullable Duration statementMax;
 
         private Builder(DataSource dataSource) {
             this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
@@ -217,6 +219,15 @@ public final class Postroom {
          */
         public Builder answerWithin(Duration answerWithin) {
             this.answerWithin = Objects.requireNonNull(answerWithin, "answerWithin");
+            return this;
+        }
+
+        /**
+         * For whoever only looks, such as a sampler of metrics: single statements change nothing, and PostgreSQL ends those that take
+         * longer. Unlimited unless given.
+         */
+        public Builder statementMax(Duration statementMax) {
+            this.statementMax = Objects.requireNonNull(statementMax, "statementMax");
             return this;
         }
 

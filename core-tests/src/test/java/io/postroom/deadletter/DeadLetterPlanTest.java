@@ -128,6 +128,22 @@ class DeadLetterPlanTest {
         assertThat(nodes).allSatisfy(node -> assertThat(read(node)).isLessThanOrEqualTo(500));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {Plan.GENERIC, Plan.CUSTOM})
+    void openOnesAreCountedNoFurtherThanTheLimit(String mode) throws SQLException {
+        Plan plan = Plan.explain(
+                yard.database,
+                mode,
+                DeadLetterTable.class,
+                "count_open.sql",
+                List.of("count_max int", "limit int"),
+                "1000",
+                "100");
+        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(1_002);
+        assertThat(yard.letters.countOpen())
+                .containsExactly(new OpenLetters("subscription", "billing", "OrderPlaced", Cause.EXHAUSTED, 10_000));
+    }
+
     @Test
     void aPageReadsNoMoreThanItShows() throws SQLException {
         yard.database.execute("analyze postroom.dead_letter");

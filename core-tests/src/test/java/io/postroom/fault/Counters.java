@@ -39,7 +39,7 @@ final class Counters implements Telemetry {
     }
 
     @Override
-    public void failed(String subscription, String eventType, String reason) {
+    public void failed(Failure failure) {
         failed.incrementAndGet();
     }
 

@@ -599,9 +599,9 @@ class RelayTest {
         }
 
         @Override
-        public void failed(String subscription, String eventType, String reason) {
+        public void failed(Failure failure) {
             synchronized (failures) {
-                failures.add(eventType + " " + reason);
+                failures.add(failure.eventType() + " " + failure.reason());
             }
         }
 

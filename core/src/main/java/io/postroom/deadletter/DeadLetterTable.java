@@ -28,6 +28,7 @@ final class DeadLetterTable {
     private final Sql readPayloads;
     private final Sql resolve;
     private final Sql failedAgain;
+    private final Sql countOpen;
 
     DeadLetterTable(Schema schema) {
         list = schema.sql(DeadLetterTable.class, "list.sql");
@@ -39,6 +40,7 @@ final class DeadLetterTable {
         readPayloads = schema.sql(DeadLetterTable.class, "read_payloads.sql");
         resolve = schema.sql(DeadLetterTable.class, "resolve.sql");
         failedAgain = schema.sql(DeadLetterTable.class, "failed_again.sql");
+        countOpen = schema.sql(DeadLetterTable.class, "count_open.sql");
     }
 
     /** A dead letter and what kind of owner it has. */
@@ -54,6 +56,19 @@ final class DeadLetterTable {
 
     List<DeadLetterRow> list(Connection tx, DeadLetterFilter filter, @Nullable Long before, int limit) {
         return filter.on(list.on(tx)).set("before", before).set("limit", limit).list(DeadLetterTable::row);
+    }
+
+    List<OpenLetters> countOpen(Connection tx, int countMax, int owners) {
+        return countOpen
+                .on(tx)
+                .set("count_max", countMax)
+                .set("limit", owners)
+                .list(row -> new OpenLetters(
+                        row.getString("source"),
+                        row.getString("owner"),
+                        row.getString("event_type"),
+                        Cause.of(row.getString("cause")),
+                        row.getLong("letters")));
     }
 
     List<ResolvedLetter> listResolved(

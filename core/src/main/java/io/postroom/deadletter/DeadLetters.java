@@ -24,6 +24,12 @@ public final class DeadLetters {
     public static final int GROUPS_MAX = 1_000;
     public static final int SAMPLES_MAX = 100;
 
+    /** So many open dead letters of one owner are counted by {@link #countOpen}. */
+    public static final int COUNT_MAX = 10_000;
+
+    /** So many owners have their open dead letters counted. */
+    public static final int OWNERS_MAX = 1_000;
+
     private static final int IDS_PAGE = 1_000;
     /** A dead letter is some megabytes at most. */
     private static final int WHOLE_PAGE = 16;
@@ -76,6 +82,11 @@ public final class DeadLetters {
                     "could not group dead letters: no group is named; choose some of " + EnumSet.allOf(GroupBy.class));
         }
         return database.run(tx -> table.groups(tx, filter, by, limit));
+    }
+
+    /** How many are open, by owner, type and cause, up to {@link #COUNT_MAX} for each owner: cheap enough to ask often. */
+    public List<OpenLetters> countOpen() {
+        return database.run(tx -> table.countOpen(tx, COUNT_MAX, OWNERS_MAX));
     }
 
     /** Those that a filter names by their ids and does not mean: they are not there, not open, or do not fit the rest of it. */

@@ -7,6 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,6 +30,7 @@ final class RedriveTable {
     private final Sql cancel;
     private final Sql list;
     private final Sql findUnfinished;
+    private final Sql sum;
 
     RedriveTable(Schema schema) {
         request = schema.sql(RedriveTable.class, "request.sql");
@@ -38,6 +40,7 @@ final class RedriveTable {
         cancel = schema.sql(RedriveTable.class, "cancel.sql");
         list = schema.sql(RedriveTable.class, "list_redrives.sql");
         findUnfinished = schema.sql(RedriveTable.class, "find_unfinished.sql");
+        sum = schema.sql(RedriveTable.class, "sum_redrives.sql");
     }
 
     /** A redrive whose row is locked, and what a step needs besides. */
@@ -105,6 +108,12 @@ final class RedriveTable {
 
     List<Redrive> list(Connection tx, int limit) {
         return list.on(tx).set("limit", limit).list(RedriveTable::redrive);
+    }
+
+    Map<RedriveAction, Long> sum(Connection tx) {
+        Map<RedriveAction, Long> letters = new EnumMap<>(RedriveAction.class);
+        sum.on(tx).list(row -> letters.put(RedriveAction.of(row.getString("action")), row.getLong("letters")));
+        return letters;
     }
 
     List<UUID> findUnfinished(Connection tx, int limit) {

@@ -117,6 +117,11 @@ public final class Redrives {
         return database.run(tx -> table.list(tx, limit));
     }
 
+    /** How many dead letters were ever redriven, and how many discarded, by any process. */
+    public Map<RedriveAction, Long> resolved() {
+        return database.run(table::sum);
+    }
+
     /** Does some of what is left, in one transaction, unless somebody else is at it. */
     public RedriveStep step(UUID id) {
         try {

@@ -100,6 +100,7 @@ final class ClaimTable {
                 attemptsMaxOrNull,
                 deadlineOrNull,
                 row.getString(14),
+                Duration.ofNanos(Math.max(0, row.getLong(15)) * 1_000),
                 asked);
     }
 }

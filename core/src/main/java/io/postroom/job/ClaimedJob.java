@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempt the number of this attempt; it is counted already
  * @param exact whether the attempt must be noted before it begins
  * @param limitName the limit of which another job may have its turn when this one ends; null: none
+ * @param waited from when it was due to its claim, by the database's clock
  * @param claimedNanos when the claim was asked for, by the worker's own clock of nanoseconds
  */
 record ClaimedJob(
@@ -30,6 +31,7 @@ record ClaimedJob(
         @Nullable Integer attemptsMax,
         @Nullable Duration deadline,
         @Nullable String limitName,
+        Duration waited,
         long claimedNanos) {
     private static final int LIGHT_SIZE = 500;
 
@@ -68,6 +70,7 @@ record ClaimedJob(
                         attemptsMax,
                         deadline,
                         limitName,
+                        waited,
                         claimedNanos);
     }
 

@@ -196,6 +196,7 @@ final class Claimer {
             crew.give(jobs);
             if (!jobs.isEmpty()) {
                 telemetry.claimed(crew.queue(), jobs.size());
+                jobs.forEach(job -> telemetry.jobWaited(job.queue(), job.kind(), job.waited()));
                 found = Found.SOME;
                 full |= jobs.size() == wanted;
             }

@@ -31,4 +31,4 @@ set state = 'running', worker = :worker, claimed_at = clock_timestamp(), attempt
 where j.id = any (array(select fitting.id from fitting))
 returning j.id, j.kind, j.priority, j.turn, j.tenant_id, j.payload, j.headers, j.attempt, j.retry, j.attempts_max,
           (extract(epoch from j.deadline) * 1000)::bigint as deadline_millis, j.fence, j.exact,
-          j.limit_name
+          j.limit_name, (extract(epoch from clock_timestamp() - j.run_at) * 1000000)::bigint as waited_micros

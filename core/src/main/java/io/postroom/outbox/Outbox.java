@@ -49,12 +49,7 @@ public final class Outbox {
         Objects.requireNonNull(message, "message is null");
         TRANSACTION.require(tx);
         MessageRules.check(message);
-        try {
-            table.insert(tx, traced(message, TraceContext.headers()));
-        } catch (DatabaseException e) {
-            throw TRANSACTION.explained(e);
-        }
-        telemetry.published(1);
+        append(1, () -> table.insert(tx, traced(message, TraceContext.headers())));
         published.run();
         return message.id();
     }
@@ -68,15 +63,25 @@ public final class Outbox {
             return List.of();
         }
         Map<String, String> trace = TraceContext.headers();
-        try {
-            table.insertBatch(
-                    tx, messages.stream().map(message -> traced(message, trace)).toList());
-        } catch (DatabaseException e) {
-            throw TRANSACTION.explained(e);
-        }
-        telemetry.published(messages.size());
+        append(
+                messages.size(),
+                () -> table.insertBatch(
+                        tx,
+                        messages.stream().map(message -> traced(message, trace)).toList()));
         published.run();
         return messages.stream().map(Message::id).toList();
+    }
+
+    private void append(int messages, Runnable insert) {
+        long began = System.nanoTime();
+        try {
+            insert.run();
+        } catch (DatabaseException e) {
+            telemetry.appended("refused", System.nanoTime() - began);
+            throw TRANSACTION.explained(e);
+        }
+        telemetry.appended("inserted", System.nanoTime() - began);
+        telemetry.published(messages);
     }
 
     private static void checkBatch(List<Message> messages) {

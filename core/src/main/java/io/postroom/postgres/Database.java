@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Objects;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 
@@ -24,6 +25,8 @@ public final class Database {
     private final DataSource dataSource;
     private final Schema schema;
     private final Duration answerWithin;
+    private final @Nullable Duration statementMax;
+    private final Sql limitStatements;
 
     public Database(DataSource dataSource, Schema schema) {
         this(dataSource, schema, ANSWER_WITHIN);
@@ -34,9 +37,16 @@ public final class Database {
      * connections: without a bound, whoever waited for its answer would wait for ever.
      */
     public Database(DataSource dataSource, Schema schema, Duration answerWithin) {
+        this(dataSource, schema, answerWithin, null);
+    }
+
+    /** {@code statementMax}: PostgreSQL ends what takes longer of {@link #run}; null: it does not. */
+    public Database(DataSource dataSource, Schema schema, Duration answerWithin, @Nullable Duration statementMax) {
         this.dataSource = Objects.requireNonNull(dataSource, "dataSource");
         this.schema = Objects.requireNonNull(schema, "schema");
         this.answerWithin = Objects.requireNonNull(answerWithin, "answerWithin");
+        this.statementMax = statementMax;
+        this.limitStatements = schema.sql(Database.class, "limit_statements.sql");
     }
 
     /** Something to do on a connection. */
@@ -49,9 +59,17 @@ public final class Database {
         return schema;
     }
 
-    /** Runs single statements, each its own transaction. */
+    /** Runs single statements, each its own transaction; all in one where statements are limited. */
     public <T> T run(Work<T> work) {
-        return with(true, answerWithin, work);
+        Duration max = statementMax;
+        if (max == null) {
+            return with(true, answerWithin, work);
+        }
+        // For the transaction only: the connection goes back to its pool, or to a pooler's, as it came.
+        return transact(answerWithin, tx -> {
+            limitStatements.on(tx).set("millis", Long.toString(max.toMillis())).one(row -> true);
+            return work.run(tx);
+        });
     }
 
     /**

@@ -2,6 +2,7 @@ package io.postroom.relay;
 
 import io.postroom.retry.Decision;
 import io.postroom.retry.Fault;
+import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +33,14 @@ final class FailedAttempt {
     }
 
     void settle() {
-        lane.telemetry().failed(subscription.name(), eventType, failure.word());
+        lane.telemetry()
+                .failed(new Telemetry.Failure(
+                        subscription.name(),
+                        eventType,
+                        failure.word(),
+                        failure.fault().errorClass(),
+                        attempt,
+                        System.nanoTime() - slot.sentNanos()));
         lane.reportAnswered();
         Decision decision = failure.decide(subscription.retry(), attempt);
         if (failure.isUnanswered() && !isToBlame()) {

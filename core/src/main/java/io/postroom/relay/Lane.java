@@ -559,6 +559,7 @@ final class Lane {
 
     private void count(Slot slot) {
         delivered++;
+        telemetry.accepted(subscription.name(), slot.attempt(), System.nanoTime() - slot.sentNanos(), slot.ageMillis());
         if (!answered || slot.sentNanos() - answeredSentNanos > 0) {
             answeredSentNanos = slot.sentNanos();
         }

@@ -3,6 +3,8 @@ package io.postroom.relay;
 import io.postroom.journal.Journal;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.message.OwnHeaders;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** One message while a lane has to do with it. For the lane's thread; {@link #sentNanos} is also read by the one that watches it. */
@@ -147,6 +149,20 @@ final class Slot {
 
     long sentNanos() {
         return sentNanos;
+    }
+
+    /** How long ago its message could go first, by this machine's clock; -1 if an operator wants it sent once more. */
+    long ageMillis() {
+        Message message = envelope().message();
+        if (id.deadLetter() != null || message.headers().containsKey(OwnHeaders.REPLAY)) {
+            return -1;
+        }
+        long since = message.occurredAt().toEpochMilli();
+        Instant availableAt = message.availableAt();
+        return Math.max(
+                0,
+                System.currentTimeMillis()
+                        - (availableAt == null ? since : Math.max(since, availableAt.toEpochMilli())));
     }
 
     /** Not sent after all, or not taken by the sink. */

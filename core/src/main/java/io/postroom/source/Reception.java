@@ -4,7 +4,6 @@ import io.postroom.PostroomException;
 import io.postroom.inbox.Inbox;
 import io.postroom.inbox.Retention;
 import io.postroom.journal.Journal;
-import io.postroom.message.Message;
 import io.postroom.postgres.Database;
 import io.postroom.relay.Projection;
 import io.postroom.retry.Backoff;
@@ -198,8 +197,9 @@ public final class Reception {
             if (result.isApplied()) {
                 next += batch.size();
                 outage.isOver();
-                course.goesWell();
                 telemetry.delivered(consumer, batch.size());
+                accepted(batch, course.trial().attempts() + 1, System.nanoTime() - began);
+                course.goesWell();
                 caller.handled(batch.size());
             } else if (result.isTrouble() || result.isDisturbed() && !course.isBlamed(batch.size(), began)) {
                 outage.goesOn(result.thrown());
@@ -207,8 +207,9 @@ public final class Reception {
             } else if (batch.size() > 1) {
                 course.halve(batch.size());
             } else {
-                Trial.Verdict verdict = course.trial()
-                        .judge(Objects.requireNonNull(result.thrown()), Duration.ofNanos(System.nanoTime() - began));
+                Duration took = Duration.ofNanos(System.nanoTime() - began);
+                Trial.Verdict verdict = course.trial().judge(Objects.requireNonNull(result.thrown()), took);
+                telemetry.failed(failure(batch.get(0), course.trial(), verdict, took));
                 if (settle(batch.get(0), course, verdict, caller)) {
                     next++;
                     course.begin();
@@ -247,10 +248,8 @@ public final class Reception {
     /** Waits, or gives the message up. Returns whether it is done with. */
     private boolean settle(Application.Item item, Course course, Trial.Verdict verdict, Caller caller)
             throws InterruptedException {
-        Message message = item.arrival().envelope().message();
         Trial trial = course.trial();
         int failures = course.failed();
-        telemetry.failed(consumer, message.eventType(), verdict.word());
         if (verdict.decision() instanceof Decision.TryAgain again) {
             log(item, trial, verdict, "trying again in " + again.after().toMillis() + " ms");
             caller.pause(again.after());
@@ -280,6 +279,24 @@ public final class Reception {
             }
         }
         return false;
+    }
+
+    private void accepted(List<Application.Item> batch, int attempt, long tookNanos) {
+        long now = System.currentTimeMillis();
+        for (Application.Item item : batch) {
+            Instant occurredAt = item.arrival().envelope().message().occurredAt();
+            telemetry.accepted(consumer, attempt, tookNanos, Math.max(0, now - occurredAt.toEpochMilli()));
+        }
+    }
+
+    private Telemetry.Failure failure(Application.Item item, Trial trial, Trial.Verdict verdict, Duration took) {
+        return new Telemetry.Failure(
+                consumer,
+                item.arrival().envelope().message().eventType(),
+                verdict.word(),
+                verdict.fault().errorClass(),
+                Math.max(1, trial.attempts()),
+                took.toNanos());
     }
 
     private void log(Application.Item item, Trial trial, Trial.Verdict verdict, String next) {

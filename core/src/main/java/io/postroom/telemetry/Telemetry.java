@@ -15,6 +15,9 @@ public interface Telemetry {
     /** Messages were inserted into a transaction that may still roll back. */
     default void published(int messages) {}
 
+    /** One insert of messages came to its end, after so many nanoseconds; {@code outcome} is one of two words: inserted, refused. */
+    default void appended(String outcome, long tookNanos) {}
+
     /** One stamp gave positions to this many messages. */
     default void stamped(long messages, Duration took) {}
 
@@ -24,8 +27,28 @@ public interface Telemetry {
     /** A lane's sink accepted this many messages since the last report. */
     default void delivered(String subscription, long messages) {}
 
-    /** One attempt failed; {@code reason} is one of a few words: retry, rejected, unavailable. */
-    default void failed(String subscription, String eventType, String reason) {}
+    /**
+     * A sink, a handler or a projection has taken one message. Called for each message: no objects are made for it.
+     *
+     * @param attempt the number of the attempt, from one
+     * @param tookNanos from handing over to the answer
+     * @param ageMillis how long before the answer the message occurred, or could go first if it was scheduled, by the clocks of its
+     *     writer and of this process; -1 for what is sent once more on purpose, by a replay or a redrive
+     */
+    default void accepted(String subscription, int attempt, long tookNanos, long ageMillis) {}
+
+    /** One attempt failed. */
+    default void failed(Failure failure) {}
+
+    /**
+     * An attempt that failed.
+     *
+     * @param reason one of a few words: retry, rejected, unavailable
+     * @param errorClass the class of the exception, or the sink's word for it; there may be many
+     * @param attempt the number of the attempt, from one
+     */
+    record Failure(
+            String subscription, String eventType, String reason, String errorClass, int attempt, long tookNanos) {}
 
     /** A message was given up; {@code cause} is one of a few words: rejected, exhausted, crashed. */
     default void buried(String subscription, String cause) {}
@@ -75,6 +98,9 @@ public interface Telemetry {
 
     /** A worker has claimed jobs. */
     default void claimed(String queue, int jobs) {}
+
+    /** One of them was claimed so long after it was due, by the database's clock. */
+    default void jobWaited(String queue, String kind, Duration waited) {}
 
     /**
      * A claim of a job is over; {@code outcome} is one of a few words: done, failed, timed_out, snoozed, unavailable, interrupted,

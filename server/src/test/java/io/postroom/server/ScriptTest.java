@@ -43,7 +43,7 @@ class ScriptTest {
         script = checkout.resolve("bin").resolve("postroom");
         Files.createDirectories(script.getParent());
         Files.copy(real, script, StandardCopyOption.COPY_ATTRIBUTES);
-        for (String folder : List.of("core", "server", "sinks/kafka", "sources/kafka")) {
+        for (String folder : List.of("core", "micrometer", "server", "sinks/kafka", "sources/kafka")) {
             Files.createDirectories(checkout.resolve(folder).resolve("src/main"));
         }
         Files.createDirectories(checkout.resolve("server/target"));
@@ -81,6 +81,7 @@ class ScriptTest {
             strings = {
                 "pom.xml",
                 "core/src/main/Core.java",
+                "micrometer/src/main/Meters.java",
                 "server/pom.xml",
                 "sinks/kafka/src/main/Sink.java",
                 "sources/kafka/pom.xml",

@@ -10,6 +10,7 @@ import io.postroom.postgres.Schema;
 import io.postroom.relay.Lag;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
+import io.postroom.server.metrics.Metrics;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.serve.Console;
 import io.postroom.server.terminal.CommandException;
@@ -112,8 +113,10 @@ public final class DevCommand implements Callable<Integer> {
     }
 
     private void run(DevServer server, HikariDataSource pool, StopSignal stop) {
-        Flow flow = new Flow();
-        Postroom postroom = Postroom.builder(pool).telemetry(flow).build();
+        Metrics metrics = new Metrics();
+        Flow flow = new Flow(metrics.registry());
+        Postroom postroom =
+                Postroom.builder(pool).telemetry(metrics.telemetry()).build();
         migrate(postroom);
         Business business = new Business();
         postroom.database().transact(tx -> {
@@ -122,7 +125,7 @@ public final class DevCommand implements Callable<Integer> {
         });
         try (Maintenance maintenance = postroom.maintenance();
                 Relay relay = relay(postroom);
-                Console console = console(server, postroom.database().schema())) {
+                Console console = console(server, postroom.database().schema(), metrics)) {
             maintenance.start();
             relay.start();
             greet(server.port(), console.entry());
@@ -138,15 +141,15 @@ public final class DevCommand implements Callable<Integer> {
     }
 
     /** On the port that people remember, unless another program has it. */
-    private Console console(DevServer server, Schema schema) {
+    private Console console(DevServer server, Schema schema, Metrics metrics) {
         int wanted = consolePort == null ? WebSettings.PORT : consolePort;
         try {
-            return Console.start(server.dataSource(), schema, Upcasters.NONE, WebSettings.local(wanted));
+            return Console.start(server.dataSource(), schema, Upcasters.NONE, WebSettings.local(wanted), metrics);
         } catch (CommandException e) {
             if (consolePort != null) {
                 throw e;
             }
-            return Console.start(server.dataSource(), schema, Upcasters.NONE, WebSettings.local(0));
+            return Console.start(server.dataSource(), schema, Upcasters.NONE, WebSettings.local(0), metrics);
         }
     }
 

@@ -1,46 +1,31 @@
 package io.postroom.server.dev;
 
-import io.postroom.telemetry.Telemetry;
-import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 
-/** Counts what flows. */
-final class Flow implements Telemetry {
-    private final LongAdder stamped = new LongAdder();
-    private final Map<String, LongAdder> delivered = new ConcurrentHashMap<>();
-    private final Map<String, LongAdder> failed = new ConcurrentHashMap<>();
+/** What has flowed since the beginning, as the meters of the process counted it. */
+final class Flow {
+    private final MeterRegistry registry;
 
-    @Override
-    public void stamped(long messages, Duration took) {
-        stamped.add(messages);
-    }
-
-    @Override
-    public void delivered(String subscription, long messages) {
-        delivered.computeIfAbsent(subscription, ignored -> new LongAdder()).add(messages);
-    }
-
-    @Override
-    public void failed(String subscription, String eventType, String reason) {
-        failed.computeIfAbsent(subscription, ignored -> new LongAdder()).increment();
+    Flow(MeterRegistry registry) {
+        this.registry = registry;
     }
 
     long stamped() {
-        return stamped.sum();
+        return sum("postroom.journal.stamped");
     }
 
     long delivered(String subscription) {
-        return sum(delivered, subscription);
+        return sum("postroom.relay.delivered", "subscription", subscription);
     }
 
     long failed(String subscription) {
-        return sum(failed, subscription);
+        return sum("postroom.relay.failures", "subscription", subscription);
     }
 
-    private static long sum(Map<String, LongAdder> counts, String subscription) {
-        LongAdder count = counts.get(subscription);
-        return count == null ? 0 : count.sum();
+    private long sum(String name, String... tags) {
+        return Math.round(registry.find(name).tags(tags).counters().stream()
+                .mapToDouble(Counter::count)
+                .sum());
     }
 }

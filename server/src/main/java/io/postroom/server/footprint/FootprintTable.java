@@ -13,20 +13,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The catalogs as the footprint reads them: one method per statement. */
-final class FootprintTable {
+public final class FootprintTable {
     private final Schema schema;
     private final Sql listTables;
     private final Sql listHolders;
     private final Sql listDays;
 
-    FootprintTable(Schema schema) {
+    public FootprintTable(Schema schema) {
         this.schema = schema;
         listTables = schema.sql(FootprintTable.class, "list_tables.sql");
         listHolders = schema.sql(FootprintTable.class, "list_holders.sql");
         listDays = schema.sql(FootprintTable.class, "list_days.sql");
     }
 
-    List<TableSize> tables(Connection tx) {
+    public List<TableSize> tables(Connection tx) {
         return listTables
                 .on(tx)
                 .set("schema", schema.name())
@@ -40,7 +40,7 @@ final class FootprintTable {
                         instant(row, "vacuumed_at")));
     }
 
-    List<Holder> holders(Connection tx, int limit) {
+    public List<Holder> holders(Connection tx, int limit) {
         return listHolders
                 .on(tx)
                 .set("limit", limit)
@@ -53,7 +53,7 @@ final class FootprintTable {
                         row.getLong("behind")));
     }
 
-    List<DayPartition> days(Connection tx) {
+    public List<DayPartition> days(Connection tx) {
         return listDays.on(tx)
                 .set("schema", schema.name())
                 .list(row -> new DayPartition(

@@ -3,6 +3,7 @@ package io.postroom.server.serve;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.message.Upcasters;
+import io.postroom.micrometer.DatabaseSampler;
 import io.postroom.postgres.Schema;
 import io.postroom.server.audit.AuditPages;
 import io.postroom.server.deadletter.Carrier;
@@ -12,6 +13,7 @@ import io.postroom.server.footprint.FootprintPages;
 import io.postroom.server.idempotency.KeyPages;
 import io.postroom.server.job.JobPages;
 import io.postroom.server.message.MessagePages;
+import io.postroom.server.metrics.Metrics;
 import io.postroom.server.overview.OverviewPages;
 import io.postroom.server.overview.Sampler;
 import io.postroom.server.postgres.Connections;
@@ -40,6 +42,7 @@ public final class Console implements AutoCloseable {
     private final HikariDataSource planning;
     private final HikariDataSource acting;
     private final Sampler sampler;
+    private final DatabaseSampler figures;
     private final Carrier carrier;
     private final WebServer server;
 
@@ -48,18 +51,26 @@ public final class Console implements AutoCloseable {
             HikariDataSource planning,
             HikariDataSource acting,
             Sampler sampler,
+            DatabaseSampler figures,
             Carrier carrier,
             WebServer server) {
         this.reading = reading;
         this.planning = planning;
         this.acting = acting;
         this.sampler = sampler;
+        this.figures = figures;
         this.carrier = carrier;
         this.server = server;
     }
 
-    /** Starts to serve a database; throws if the address cannot be had. */
+    /** Starts to serve a database by itself; throws if the address cannot be had. */
     public static Console start(DataSource source, Schema schema, Upcasters upcasters, WebSettings settings) {
+        return start(source, schema, upcasters, settings, new Metrics());
+    }
+
+    /** The same, with the metrics of whatever else the process runs. */
+    public static Console start(
+            DataSource source, Schema schema, Upcasters upcasters, WebSettings settings, Metrics metrics) {
         HikariDataSource reading = Connections.reading(source, READING, STATEMENT_MAX);
         // What a redrive would do takes longer than a page; whoever asks for it must not keep others from looking or
         // acting.
@@ -68,6 +79,7 @@ public final class Console implements AutoCloseable {
         Postroom looking = postroom(reading, schema, upcasters);
         Postroom doing = postroom(acting, schema, upcasters);
         Sampler sampler = new Sampler(looking);
+        DatabaseSampler figures = metrics.sampler(reading, schema);
         Carrier carrier = new Carrier(doing.deadLetters().redrives());
         try {
             WebServer server = WebServer.start(
@@ -85,11 +97,14 @@ public final class Console implements AutoCloseable {
                             new ReadModelPages(looking),
                             new KeyPages(looking),
                             new AuditPages(looking),
-                            new FootprintPages(looking)));
+                            new FootprintPages(looking),
+                            metrics));
             sampler.start();
-            return new Console(reading, planning, acting, sampler, carrier, server);
+            figures.start();
+            return new Console(reading, planning, acting, sampler, figures, carrier, server);
         } catch (RuntimeException e) {
             sampler.close();
+            figures.close();
             carrier.close();
             acting.close();
             planning.close();
@@ -118,6 +133,7 @@ public final class Console implements AutoCloseable {
     @Override
     public void close() {
         sampler.close();
+        figures.close();
         server.close();
         carrier.close();
         acting.close();

@@ -6,6 +6,7 @@ import io.postroom.maintenance.Maintenance;
 import io.postroom.postgres.Schema;
 import io.postroom.projection.MaterializedViews;
 import io.postroom.relay.Relay;
+import io.postroom.server.metrics.Metrics;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.DurabilityCheck;
@@ -128,15 +129,17 @@ public final class ServeCommand implements Callable<Integer> {
         try (StopSignal stop =
                         StopSignal.listen(file.stopGrace().multipliedBy(2).plus(CLOSING));
                 HikariDataSource pool = Connections.pool(source, connections)) {
+            Metrics metrics = new Metrics();
             Postroom postroom = Postroom.builder(pool)
                     .schema(schema.name())
                     .upcasters(file.upcasters())
+                    .telemetry(metrics.telemetry())
                     .build();
             SchemaCheck.require(postroom, terminal);
             try {
                 begin(file, parts, postroom, running);
                 if (parts.contains("console")) {
-                    Console console = Console.start(source, schema, file.upcasters(), file.console());
+                    Console console = Console.start(source, schema, file.upcasters(), file.console(), metrics);
                     running.push(console);
                     terminal.say("console at " + console.entry());
                 }

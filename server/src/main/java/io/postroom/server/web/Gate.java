@@ -117,6 +117,21 @@ final class Gate {
         }
     }
 
+    /**
+     * Lets in who asks for metrics: with users, one of them; without, whoever is on this machine, since a scraper cannot know the token
+     * of a process. There is nothing among them that was published.
+     */
+    void admitScrape(Context context) {
+        if (settings.hasUsers()) {
+            admit(context, true);
+            return;
+        }
+        requireKnownHost(context);
+        if (isForeign(context)) {
+            throw foreign();
+        }
+    }
+
     private static boolean isAt(Context context, String path) {
         return context.path().equals(context.contextPath() + path);
     }

@@ -30,6 +30,7 @@ public final class WebServer implements AutoCloseable {
     private static final Duration STOP_WITHIN = Duration.ofSeconds(10);
 
     private static final String CALLS = "/api/";
+    private static final String METRICS = "/metrics";
     private static final String TIMEOUT = "57014";
     private static final String LOCKED = "55P03";
     /** Asked for with something else, or too late. */
@@ -102,13 +103,17 @@ public final class WebServer implements AutoCloseable {
     private static void admit(Context context, Gate gate) {
         Gate.harden(context);
         String path = context.path().substring(context.contextPath().length());
-        if (!path.equals("/health") && !path.startsWith("/health/") && !path.startsWith("/assets/")) {
+        if (path.equals(METRICS)) {
+            gate.admitScrape(context);
+        } else if (!path.equals("/health") && !path.startsWith("/health/") && !path.startsWith("/assets/")) {
             gate.admit(context, isCall(context));
         }
     }
 
+    /** Whether a program asks, which wants no page. */
     private static boolean isCall(Context context) {
-        return context.path().startsWith(context.contextPath() + CALLS);
+        return context.path().startsWith(context.contextPath() + CALLS)
+                || context.path().equals(context.contextPath() + METRICS);
     }
 
     private static void errors(JavalinConfig config, Pages pages) {

@@ -1,0 +1,217 @@
+package io.postroom.micrometer;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import io.postroom.telemetry.Telemetry;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Counts and times what this process does. Give it to {@code Postroom.builder(…).telemetry(…)}.
+ *
+ * <p>Counts are those of the process and begin with it. Safe for use by many threads.
+ */
+public final class MeteredTelemetry implements Telemetry {
+    /** Maintenance tells every hour. */
+    private static final Duration HOURLY_STALE_AFTER = Duration.ofHours(2).plusMinutes(5);
+
+    /** A relay tells at every beat. */
+    private static final Duration BEAT_STALE_AFTER = Duration.ofMinutes(3);
+
+    private final MeterRegistry registry;
+    private final PerValue<SubscriptionMeters> subscriptions;
+    private final JobMeters jobs;
+    private final Counter published;
+    private final PerValue<Timer> appended;
+    private final Counter stamped;
+    private final Counter restamped;
+    private final Timer stamps;
+    private final PerValue<PerValue<Counter>> inbox;
+    private final PerValue<PerValue<Counter>> requests;
+    private final PerValue<PerValue<Counter>> steps;
+    private final PerValue<PerValue<Counter>> externalCalls;
+    private final PerValue<Told> readModelAges;
+    private final PerValue<Told> readModelLimits;
+    private final PerValue<Told> hourly;
+
+    public MeteredTelemetry(MeterRegistry registry) {
+        this.registry = registry;
+        subscriptions = new PerValue<>(name -> new SubscriptionMeters(registry, name));
+        jobs = new JobMeters(registry);
+        published = counter(
+                "postroom.outbox.published", "Messages inserted into transactions, which may have rolled back.");
+        appended = new PerValue<>(outcome -> Timer.builder("postroom.outbox.append")
+                .description("Inserts of messages.")
+                .tag("outcome", outcome)
+                .register(registry));
+        stamped = counter("postroom.journal.stamped", "Messages that were given a position by this process.");
+        restamped = counter("postroom.journal.restamped", "Messages that were given a position after a restore.");
+        stamps = Timer.builder("postroom.journal.stamp")
+                .description("Stamps that found something.")
+                .register(registry);
+        inbox = counters("postroom.inbox.messages", "Messages that an inbox answered.", "consumer", "outcome");
+        requests = counters("postroom.idempotency.requests", "Requests under a key.", "operation", "outcome");
+        steps = counters("postroom.idempotency.steps", "Steps that changed hands.", "operation", "event");
+        externalCalls = counters("postroom.externalcall.calls", "Calls to others.", "call", "outcome");
+        readModelAges = new PerValue<>(name -> told(
+                "postroom.readmodel.age",
+                "The oldest message that a read model has not applied.",
+                name,
+                BEAT_STALE_AFTER));
+        readModelLimits = new PerValue<>(
+                name -> told("postroom.readmodel.age.max", "How old that may be.", name, BEAT_STALE_AFTER));
+        hourly = new PerValue<>(name -> {
+            Told told = new Told(HOURLY_STALE_AFTER);
+            Gauge.builder(name, told, Told::value)
+                    .strongReference(true)
+                    .description("As the last round of maintenance in this process found it.")
+                    .register(registry);
+            return told;
+        });
+    }
+
+    @Override
+    public void published(int messages) {
+        published.increment(messages);
+    }
+
+    @Override
+    public void appended(String outcome, long tookNanos) {
+        appended.of(outcome).record(tookNanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void stamped(long messages, Duration took) {
+        stamped.increment(messages);
+        stamps.record(took);
+    }
+
+    @Override
+    public void restamped(long messages) {
+        restamped.increment(messages);
+    }
+
+    @Override
+    public void delivered(String subscription, long messages) {
+        subscriptions.of(subscription).delivered(messages);
+    }
+
+    @Override
+    public void accepted(String subscription, int attempt, long tookNanos, long ageMillis) {
+        subscriptions.of(subscription).accepted(attempt, tookNanos, ageMillis);
+    }
+
+    @Override
+    public void failed(Failure failure) {
+        subscriptions.of(failure.subscription()).failed(failure);
+    }
+
+    @Override
+    public void buried(String subscription, String cause) {
+        subscriptions.of(subscription).buried(cause);
+    }
+
+    @Override
+    public void staleSettle(String subscription, int lane) {
+        subscriptions.of(subscription).staleSettle();
+    }
+
+    @Override
+    public void laneAcquired(String subscription, int lane, boolean takeover) {
+        subscriptions.of(subscription).acquired(takeover);
+    }
+
+    @Override
+    public void laneReleased(String subscription, int lane, boolean lost) {
+        if (lost) {
+            subscriptions.of(subscription).lost();
+        }
+    }
+
+    @Override
+    public void received(String consumer, String outcome, long messages) {
+        // The conventions' words for ours.
+        String word = outcome.equals("first") ? "processed" : outcome.equals("conflict") ? "failed" : outcome;
+        inbox.of(consumer).of(word).increment(messages);
+    }
+
+    @Override
+    public void externalCall(String name, String outcome) {
+        externalCalls.of(name).of(outcome).increment();
+    }
+
+    @Override
+    public void requested(String scope, String outcome) {
+        requests.of(scope).of(outcome).increment();
+    }
+
+    @Override
+    public void steps(String scope, String event) {
+        steps.of(scope).of(event).increment();
+    }
+
+    @Override
+    public void lapsedKeys(long keys) {
+        hourly.of("postroom.idempotency.lapsed").tell(keys);
+    }
+
+    @Override
+    public void enqueued(String queue, int count) {
+        jobs.enqueued(queue, count);
+    }
+
+    @Override
+    public void jobWaited(String queue, String kind, Duration waited) {
+        jobs.waited(queue, kind, waited);
+    }
+
+    @Override
+    public void jobRan(String queue, String kind, String outcome, Duration took) {
+        jobs.ran(queue, kind, outcome, took);
+    }
+
+    @Override
+    public void staleJob(String queue, String kind) {
+        jobs.stale(queue);
+    }
+
+    @Override
+    public void reaped(int count) {
+        jobs.reaped(count);
+    }
+
+    @Override
+    public void strays(boolean present) {
+        hourly.of("postroom.outbox.strays").tell(present ? 1 : 0);
+    }
+
+    @Override
+    public void readModelAge(String readModel, Duration age, Duration ageMax) {
+        readModelAges.of(readModel).tell(age.toNanos() / 1e9);
+        readModelLimits.of(readModel).tell(ageMax.toNanos() / 1e9);
+    }
+
+    private Told told(String name, String description, String readModel, Duration staleAfter) {
+        Told told = new Told(staleAfter);
+        Gauge.builder(name, told, Told::value)
+                .description(description)
+                .baseUnit("seconds")
+                .tag("read.model", readModel)
+                .strongReference(true)
+                .register(registry);
+        return told;
+    }
+
+    private Counter counter(String name, String description) {
+        return Counter.builder(name).description(description).register(registry);
+    }
+
+    private PerValue<PerValue<Counter>> counters(String name, String description, String first, String second) {
+        return new PerValue<>(one -> new PerValue<>(two -> Counter.builder(name)
+                .description(description)
+                .tags(first, one, second, two)
+                .register(registry)));
+    }
+}

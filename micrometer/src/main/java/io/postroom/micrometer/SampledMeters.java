@@ -1,0 +1,65 @@
+package io.postroom.micrometer;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/** The meters of what was looked at: they come and go with what there is. For the sampler's thread; read by any. */
+final class SampledMeters {
+    private final MeterRegistry registry;
+    private final BooleanSupplier isFresh;
+    private final Map<Figures.Key, Cell> cells = new HashMap<>();
+
+    SampledMeters(MeterRegistry registry, BooleanSupplier isFresh) {
+        this.registry = registry;
+        this.isFresh = isFresh;
+    }
+
+    private static final class Cell {
+        volatile double value;
+        private final Meter meter;
+
+        Cell(Figures.Key key, MeterRegistry registry, BooleanSupplier isFresh) {
+            Figure figure = key.figure();
+            meter = figure.isTotal()
+                    ? FunctionCounter.builder(figure.name(), this, cell -> cell.value)
+                            .description(figure.description())
+                            .tags(key.tags())
+                            .register(registry)
+                    : Gauge.builder(figure.name(), this, cell -> isFresh.getAsBoolean() ? cell.value : Double.NaN)
+                            .description(figure.description())
+                            .baseUnit(figure.unit())
+                            .tags(key.tags())
+                            .register(registry);
+        }
+    }
+
+    void show(Figures figures) {
+        figures.values().forEach((key, value) -> {
+            Cell cell = cells.get(key);
+            if (cell == null) {
+                cell = new Cell(key, registry, isFresh);
+                cells.put(key, cell);
+            }
+            cell.value = value;
+        });
+        Iterator<Map.Entry<Figures.Key, Cell>> all = cells.entrySet().iterator();
+        while (all.hasNext()) {
+            Map.Entry<Figures.Key, Cell> each = all.next();
+            if (!figures.values().containsKey(each.getKey())) {
+                registry.remove(each.getValue().meter);
+                all.remove();
+            }
+        }
+    }
+
+    void clear() {
+        cells.values().forEach(cell -> registry.remove(cell.meter));
+        cells.clear();
+    }
+}
