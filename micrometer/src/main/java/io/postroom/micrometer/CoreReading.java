@@ -33,11 +33,12 @@ final class CoreReading implements Reading {
             "postroom.deadletter.redriven", "Dead letters that were redriven or discarded, by any process.");
     private static final Figure JOBS =
             Figure.count("postroom.jobs.available", "Jobs that can be claimed, counted up to 10000 for each queue.");
-    private static final Figure JOBS_WAITING =
-            Figure.count("postroom.jobs.waiting", "Jobs that wait for their time, their turn or other jobs, up to 10000 of each.");
+    private static final Figure JOBS_WAITING = Figure.count(
+            "postroom.jobs.waiting", "Jobs that wait for their time, their turn or other jobs, up to 10000 of each.");
     private static final Figure JOBS_RUNNING = Figure.count("postroom.jobs.running", "Jobs that a worker has.");
     private static final Figure WORKERS = Figure.count("postroom.jobs.workers", "Live processes that work on a queue.");
-    private static final Figure QUEUE_PAUSED = Figure.flag("postroom.jobs.paused", "1 while an operator has paused the queue.");
+    private static final Figure QUEUE_PAUSED =
+            Figure.flag("postroom.jobs.paused", "1 while an operator has paused the queue.");
 
     @Override
     public void read(Postroom postroom, Figures figures) {

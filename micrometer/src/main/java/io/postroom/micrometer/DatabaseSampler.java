@@ -82,7 +82,7 @@ public final class DatabaseSampler implements AutoCloseable {
         } catch (RuntimeException e) {
             // Whatever it is: an executor forgets a task that throws.
             succeeded = false;
-            if (!said) {
+            if (!said && !thread.isShutdown()) {
                 said = true;
                 LOG.warn(
                         "could not read the figures of schema {}: {}; they are not a number until it can be read again",

@@ -25,10 +25,12 @@ class MetricsTest {
                             type -> assertThat(type).startsWith("text/plain").contains("version=0.0.4"));
             assertThat(response.body()).contains("# TYPE postroom_db_up gauge");
             assertThat(response.headers().map()).doesNotContainKey("set-cookie");
-            assertThat(console.send("GET", "/metrics", "", "X-Forwarded-For", "10.0.0.1").statusCode())
+            assertThat(console.send("GET", "/metrics", "", "X-Forwarded-For", "10.0.0.1")
+                            .statusCode())
                     .as("through a proxy")
                     .isEqualTo(421);
-            assertThat(console.send("GET", "/metrics", "", "Sec-Fetch-Site", "cross-site").statusCode())
+            assertThat(console.send("GET", "/metrics", "", "Sec-Fetch-Site", "cross-site")
+                            .statusCode())
                     .as("from a page of another site")
                     .isEqualTo(403);
         }
