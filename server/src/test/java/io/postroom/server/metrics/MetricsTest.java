@@ -38,8 +38,10 @@ class MetricsTest {
 
     @Test
     void withUsersItTakesTheTokenOfOneAndSendsNobodyToAPage() throws Exception {
-        WebSettings settings = new WebSettings(
-                "127.0.0.1", 0, "/postroom", "", false, false, Map.of(HASH, new User("prometheus", Role.VIEWER)));
+        WebSettings settings = WebSettings.builder()
+                .port(0)
+                .accounts(Map.of(HASH, new User("prometheus", Role.VIEWER)))
+                .build();
         try (ConsoleUnderTest console = ConsoleUnderTest.start(settings)) {
             HttpResponse<String> nobody = console.get("/metrics");
             assertThat(nobody.statusCode()).isEqualTo(401);
