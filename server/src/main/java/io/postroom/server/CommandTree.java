@@ -31,7 +31,10 @@ import io.postroom.server.why.WhyCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
@@ -53,6 +56,9 @@ import picocli.CommandLine.TypeConversionException;
             "  postroom tail --url postgres://localhost/shop --subscription me --from beginning"
         })
 public final class CommandTree {
+    /** Prints something about all others. */
+    private static final String COMPLETION = "completion";
+
     @Mixin
     private final GlobalOptions options = new GlobalOptions();
 
@@ -60,33 +66,26 @@ public final class CommandTree {
 
     /** Runs one command line and returns its exit code. */
     public static int run(Terminal terminal, String... arguments) {
-        return commandLine(terminal).execute(arguments);
+        return commandLine(terminal, arguments.length == 0 ? "" : arguments[0]).execute(arguments);
     }
 
+    /** With all commands. */
     static CommandLine commandLine(Terminal terminal) {
+        return commandLine(terminal, "");
+    }
+
+    /** To make all commands takes longer than most of them run: where the first word names one, that one is enough. */
+    private static CommandLine commandLine(Terminal terminal, String first) {
         CommandTree tree = new CommandTree();
         GlobalOptions options = tree.options;
-        CommandLine root = new CommandLine(tree)
-                .addSubcommand(new SchemaCommand(terminal, options))
-                .addSubcommand(new TailCommand(terminal, options))
-                .addSubcommand(new SubscriptionCommand(terminal, options))
-                .addSubcommand(new LaneCommand(terminal, options))
-                .addSubcommand(new ProjectionCommand(terminal, options))
-                .addSubcommand(new ViewCommand(terminal, options))
-                .addSubcommand(new RelayCommand(terminal, options))
-                .addSubcommand(new ServeCommand(terminal, options))
-                .addSubcommand(new MessageCommand(terminal, options))
-                .addSubcommand(new DeadLetterCommand(terminal, options))
-                .addSubcommand(new CommandLine(new JobCommand(terminal, options))
-                        .addSubcommand(new QueueCommand(terminal, options)))
-                .addSubcommand(new ScheduleCommand(terminal, options))
-                .addSubcommand(new ExternalCallCommand(terminal, options))
-                .addSubcommand(new IdempotencyCommand(terminal, options))
-                .addSubcommand(new AuditCommand(terminal, options))
-                .addSubcommand(new WhyCommand(terminal, options))
-                .addSubcommand(new DevCommand(terminal, options))
-                .addSubcommand(new VersionCommand(terminal))
-                .addSubcommand(new CompletionCommand(terminal));
+        CommandLine root = new CommandLine(tree);
+        Map<String, Supplier<Object>> commands = commands(terminal, options);
+        Supplier<Object> only = commands.get(first);
+        if (only != null && !first.equals(COMPLETION)) {
+            root.addSubcommand(first, only.get());
+        } else {
+            commands.forEach((name, command) -> root.addSubcommand(name, command.get()));
+        }
         Ansi ansi = terminal.hasColours() ? Ansi.ON : Ansi.OFF;
         return root.setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8))
@@ -99,6 +98,34 @@ public final class CommandTree {
                 .setExecutionStrategy(parsed -> execute(options, parsed))
                 .setParameterExceptionHandler((e, given) -> UsageError.report(terminal, e, given))
                 .setExecutionExceptionHandler((e, command, parsed) -> report(terminal, options, e));
+    }
+
+    /** By their names, in the order in which they are shown. */
+    private static Map<String, Supplier<Object>> commands(Terminal terminal, GlobalOptions options) {
+        Map<String, Supplier<Object>> commands = new LinkedHashMap<>();
+        commands.put("schema", () -> new SchemaCommand(terminal, options));
+        commands.put("tail", () -> new TailCommand(terminal, options));
+        commands.put("subscription", () -> new SubscriptionCommand(terminal, options));
+        commands.put("lane", () -> new LaneCommand(terminal, options));
+        commands.put("projection", () -> new ProjectionCommand(terminal, options));
+        commands.put("view", () -> new ViewCommand(terminal, options));
+        commands.put("relay", () -> new RelayCommand(terminal, options));
+        commands.put("serve", () -> new ServeCommand(terminal, options));
+        commands.put("message", () -> new MessageCommand(terminal, options));
+        commands.put("deadletter", () -> new DeadLetterCommand(terminal, options));
+        commands.put(
+                "job",
+                () -> new CommandLine(new JobCommand(terminal, options))
+                        .addSubcommand(new QueueCommand(terminal, options)));
+        commands.put("schedule", () -> new ScheduleCommand(terminal, options));
+        commands.put("externalcall", () -> new ExternalCallCommand(terminal, options));
+        commands.put("idempotency", () -> new IdempotencyCommand(terminal, options));
+        commands.put("audit", () -> new AuditCommand(terminal, options));
+        commands.put("why", () -> new WhyCommand(terminal, options));
+        commands.put("dev", () -> new DevCommand(terminal, options));
+        commands.put("version", () -> new VersionCommand(terminal));
+        commands.put(COMPLETION, () -> new CompletionCommand(terminal));
+        return commands;
     }
 
     private static Duration duration(String text) {

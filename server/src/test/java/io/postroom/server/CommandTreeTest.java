@@ -2,6 +2,10 @@ package io.postroom.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.server.terminal.Terminal;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -118,5 +122,17 @@ class CommandTreeTest {
     void printsGrantsForTheGivenRoles() {
         CommandRun run = CommandRun.of("schema", "grants", "--writer", "shop");
         assertThat(run.out()).contains("\"shop\"").contains("\"postroom_relay\"");
+    }
+
+    @Test
+    void everyCommandIsMadeByTheNameItHas() {
+        Terminal terminal = new Terminal(
+                OutputStream.nullOutputStream(),
+                new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8),
+                Map.of(),
+                false);
+        CommandTree.commandLine(terminal)
+                .getSubcommands()
+                .forEach((name, command) -> assertThat(command.getCommandName()).isEqualTo(name));
     }
 }
