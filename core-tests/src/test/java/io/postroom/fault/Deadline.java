@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 
 /** Waits for something that only shows when one looks, up to a deadline. */
 final class Deadline {
-    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private Deadline() {}
 

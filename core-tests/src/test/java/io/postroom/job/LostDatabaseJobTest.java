@@ -17,6 +17,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,6 +26,9 @@ import org.junit.jupiter.api.Test;
 /** PostgreSQL dies and comes back, or answers are lost, while jobs run. */
 class LostDatabaseJobTest {
     private static final int KILLS = Boolean.getBoolean("postroom.long") ? 15 : 2;
+
+    /** Enough is enqueued for something to be on its way whenever the server dies. */
+    private static final long WRITER_PAUSE_NANOS = 2_000_000;
 
     private static TestPostgres server;
 
@@ -80,6 +84,7 @@ class LostDatabaseJobTest {
                 } catch (SQLException | PostroomException e) {
                     // The server is away.
                 }
+                LockSupport.parkNanos(WRITER_PAUSE_NANOS);
             }
         });
         writer.start();

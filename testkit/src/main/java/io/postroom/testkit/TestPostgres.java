@@ -18,7 +18,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +29,6 @@ public final class TestPostgres implements AutoCloseable {
     private static @Nullable TestPostgres shared;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-
-    /** A server may write this much to memory, and leave as much to everybody else. */
-    private static final long MEMORY_MIN = 8L << 30;
 
     private final @Nullable EmbeddedPostgres embedded;
     private final @Nullable Path directory;
@@ -67,7 +63,7 @@ public final class TestPostgres implements AutoCloseable {
     /** A server of one's own with settings of one's own. */
     public static TestPostgres start(Map<String, String> settings) {
         try {
-            Path directory = newDirectory();
+            Path directory = Scratch.directory("postroom-pg");
             EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
                     .setDataDirectory(directory)
                     .setServerConfig("max_prepared_transactions", "20")
@@ -81,27 +77,6 @@ public final class TestPostgres implements AutoCloseable {
             return new TestPostgres(started, directory, started.getJdbcUrl("postgres", "postgres"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    /**
-     * In memory where there is plenty: to make and drop databases, which every test does, takes a tenth of the time. Files there
-     * outlive processes, so that a killed server finds all that it has written.
-     */
-    private static Path newDirectory() throws IOException {
-        Path memory = Path.of("/dev/shm");
-        boolean plenty = Files.isWritable(memory)
-                && Files.getFileStore(memory).getUsableSpace() > MEMORY_MIN
-                && availableMemory() > MEMORY_MIN;
-        return plenty ? Files.createTempDirectory(memory, "postroom-pg") : Files.createTempDirectory("postroom-pg");
-    }
-
-    private static long availableMemory() throws IOException {
-        try (Stream<String> lines = Files.lines(Path.of("/proc/meminfo"))) {
-            return lines.filter(line -> line.startsWith("MemAvailable:"))
-                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
-                    .findFirst()
-                    .orElse(0);
         }
     }
 

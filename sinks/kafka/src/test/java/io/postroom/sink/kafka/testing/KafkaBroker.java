@@ -1,5 +1,6 @@
 package io.postroom.sink.kafka.testing;
 
+import io.postroom.testkit.Scratch;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -53,7 +54,7 @@ public final class KafkaBroker implements AutoCloseable {
 
     private KafkaBroker(Map<String, String> settings) throws IOException {
         this.settings = Map.copyOf(settings);
-        directory = Files.createTempDirectory("postroom-kafka");
+        directory = Scratch.directory("postroom-kafka");
         port = freePort();
         controllerPort = freePort();
     }
