@@ -59,6 +59,47 @@ class ClaimTest {
         return new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
     }
 
+    /** A deploy costs nobody the place in line. */
+    @Test
+    void whatIsHandedBackIsTheNextAgain() {
+        shop.enqueueAll(List.of(
+                Job.of("work", "1").build(),
+                Job.of("work", "2").build(),
+                Job.of("work", "3").build()));
+        ClaimedJob first = hand().claim(1).get(0);
+        String before = shop.text("select turn, run_at from postroom.job where id = " + first.id());
+        Hand hand = hand();
+        assertThat(hand.settle(List.of(Ended.handBack(first)))).containsExactly(first.id());
+        assertThat(shop.text("select turn, run_at from postroom.job where id = " + first.id()))
+                .isEqualTo(before);
+        ClaimedJob again = hand.claim(1).get(0);
+        assertThat(again.id()).isEqualTo(first.id());
+        assertThat(again.attempt()).isEqualTo(1);
+        assertThat(again.fence()).isGreaterThan(first.fence());
+    }
+
+    @Test
+    void whatWasClaimedWithoutKnowingIsFoundByItsFence() {
+        enqueue(3);
+        Hand hand = hand();
+        List<ClaimedJob> jobs = hand.claim(3);
+        shop.postroom.jobBoard().cancel(jobs.get(2).id(), "ann", "not wanted");
+        TreeMap<Long, Long> known = new TreeMap<>();
+        known.put(jobs.get(0).id(), jobs.get(0).fence());
+        // An older claim of the same job; the answer to the last one was lost.
+        known.put(jobs.get(1).id(), jobs.get(1).fence() - 1);
+        assertThat(unknown(hand, known))
+                .isEqualTo(Map.of(jobs.get(1).id(), false, jobs.get(2).id(), true));
+        assertThat(unknown(hand, new TreeMap<>())).hasSize(3);
+        assertThat(unknown(hand(), new TreeMap<>())).as("of another worker").isEmpty();
+        jobs.forEach(job -> known.put(job.id(), job.fence()));
+        assertThat(unknown(hand, known)).isEmpty();
+    }
+
+    private static Map<Long, Boolean> unknown(Hand hand, TreeMap<Long, Long> known) {
+        return shop.postroom.database().run(tx -> hand.claims().findUnknown(tx, known, 10));
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

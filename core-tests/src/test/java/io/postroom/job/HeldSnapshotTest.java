@@ -2,10 +2,12 @@ package io.postroom.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.postgres.Schema;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -24,7 +26,10 @@ class HeldSnapshotTest {
     /** To find a job, lock it and change it and its entries in the indexes, whatever lies before it. */
     private static final long PAGES_MAX = 80;
 
+    private static final GateTable GATE = new GateTable(Schema.POSTROOM);
+
     private static Workshop shop;
+    private static Instant lastAt;
     private static Hand hand;
     private static Connection holder;
     private static final TreeMap<Integer, Long> CLAIMED = new TreeMap<>();
@@ -46,6 +51,22 @@ class HeldSnapshotTest {
             assertThat(hand.complete(jobs)).hasSize(jobs.size());
         }
         enqueue(10 * CLAIM);
+        delay(GONE);
+        for (GateTable.Promoted some = promote(null); some.jobs() > 0; some = promote(null)) {
+            lastAt = some.lastAt();
+        }
+        delay(CLAIM);
+    }
+
+    /** Jobs whose time comes at once. */
+    private static void delay(int count) {
+        shop.database.execute(
+                "insert into postroom.job (queue, kind, payload, waits, run_at) select 'later', 'work', '{}', 'time',"
+                        + " clock_timestamp() from generate_series(1, " + count + ")");
+    }
+
+    private static GateTable.Promoted promote(Instant since) {
+        return shop.postroom.database().run(tx -> GATE.promote(tx, since, 5_000));
     }
 
     @AfterAll
@@ -82,6 +103,26 @@ class HeldSnapshotTest {
                 .as("pages from the beginning: the snapshot holds them")
                 .isGreaterThan(2 * PAGES_MAX);
         assertThat(onward).as("pages from where the last claim ended").isLessThan(PAGES_MAX);
+    }
+
+    @Test
+    void aLookForTimesThatHaveComePassesThoseThatWereLetGo() throws SQLException {
+        long whole = pagesOfPromotion(null);
+        long onward = pagesOfPromotion(lastAt);
+        assertThat(whole)
+                .as("pages from the beginning: the snapshot holds them")
+                .isGreaterThan(2 * PAGES_MAX);
+        assertThat(onward).as("pages from the last time that was let go").isLessThan(PAGES_MAX);
+    }
+
+    private static long pagesOfPromotion(Instant since) throws SQLException {
+        try (Connection tx = shop.database.begin()) {
+            long before = pages(tx);
+            assertThat(GATE.promote(tx, since, 5_000).jobs()).isEqualTo(CLAIM);
+            long pages = pages(tx) - before;
+            tx.rollback();
+            return pages;
+        }
     }
 
     /** What this session's transaction has asked for, of the table and its indexes. */

@@ -248,6 +248,22 @@ class JobNeedTest {
         assertThat(shop.state(last)).isEqualTo("cancelled");
     }
 
+    @Test
+    void aBatchKeepsInMindThatOneOfItsJobsWasCancelled() {
+        long batch = shop.postroom.database().transact(tx -> shop.jobs.batch(tx, "import"));
+        long cancelled = shop.enqueue(Job.of("part", "1").batch(batch));
+        shop.enqueue(Job.of("part", "2").batch(batch));
+        long last = shop.enqueue(Job.of("last", "{}").afterBatch(batch));
+        shop.postroom.jobBoard().cancel(cancelled, "ann", "not wanted");
+        shop.database.execute("update postroom.job_done set day = day - 10, ended_at = ended_at - interval '10 days'");
+        shop.postroom.maintenance().runOnce();
+        assertThat(shop.rows("select id from postroom.job_done")).isEmpty();
+        Hand hand = new Hand(shop, "hand", Kind.of("part", job -> JobOutcome.done()));
+        assertThat(hand.complete(hand.claim(1))).hasSize(1);
+        openGate();
+        assertThat(shop.state(last)).isEqualTo("cancelled");
+    }
+
     /** Its end may be forgotten before anybody looks. */
     @Test
     void whatIsDoneAlreadyIsNotWaitedFor() {

@@ -93,12 +93,17 @@ class JobPlanTest {
                         Stream.concat(CLAIM_VALUES.stream(), Stream.of("array[100, 105]", "array[1000, 0]::bigint[]"))
                                 .toList(),
                         100),
-                Arguments.of(GateTable.class, "promote.sql", "limit int", List.of("1000"), 80),
+                Arguments.of(
+                        GateTable.class, "promote.sql", "since timestamptz,limit int", List.of("null", "1000"), 80),
                 Arguments.of(
                         ClaimTable.class,
-                        "take_back.sql",
-                        "worker uuid,known bigint[]",
-                        List.of("'00000000-0000-0000-0000-000000000003'::uuid", "array[1,2]::bigint[]"),
+                        "find_unknown.sql",
+                        "worker uuid,ids bigint[],fences bigint[],limit int",
+                        List.of(
+                                "'00000000-0000-0000-0000-000000000003'::uuid",
+                                "array[1,2]::bigint[]",
+                                "array[1,2]::bigint[]",
+                                "1000"),
                         0),
                 Arguments.of(
                         SettleTable.class,
@@ -118,6 +123,7 @@ class JobPlanTest {
                         "ids bigint[],waits bigint[],refunds int[],crashes int[]",
                         List.of(running, fences, ints, ints),
                         50),
+                Arguments.of(SettleTable.class, "hand_back.sql", "ids bigint[]", List.of(running), 50),
                 Arguments.of(
                         SettleTable.class,
                         "end.sql",
@@ -196,6 +202,13 @@ class JobPlanTest {
                         "ids bigint[],fences bigint[],progress text[]",
                         List.of(running, fences, "array_fill('{}'::text, array[50])"),
                         100),
+                // Only one of the two tables can have such.
+                Arguments.of(
+                        BoardTable.class,
+                        "list.sql",
+                        "queue text,kind text,state text,tenant_id text,batch bigint,before bigint,limit int",
+                        List.of("null", "null", "'done'", "null", "null", "9000000", "50"),
+                        50),
                 Arguments.of(BoardTable.class, "find.sql", "id bigint", List.of("1000007"), 1),
                 Arguments.of(BoardTable.class, "attempts.sql", "id bigint,limit int", List.of("77", "10"), 1),
                 Arguments.of(BoardTable.class, "lock_job.sql", "id bigint", List.of("77"), 1),

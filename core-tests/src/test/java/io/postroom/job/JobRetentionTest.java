@@ -74,6 +74,24 @@ class JobRetentionTest {
     }
 
     @Test
+    void aBatchKeepsInMindThatOneOfItsJobsWasCancelled() {
+        day("job_done", 9);
+        for (String name : List.of("of a day", "of no day", "done")) {
+            shop.postroom.database().transact(tx -> shop.jobs.batch(tx, name));
+        }
+        ended(1, 9, "9 days");
+        ended(2, 40, "40 days");
+        ended(3, 9, "9 days");
+        shop.database.execute(
+                "update postroom.job_done as d set batch = b.id, state = case when b.name = 'done' then 'done' else 'cancelled'"
+                        + " end from (select id, name, row_number() over (order by id) as n from postroom.job_batch) as b where b.n = d.id");
+        shop.postroom.maintenance().runOnce();
+        assertThat(shop.rows("select id from postroom.job_done")).isEmpty();
+        assertThat(shop.rows("select name from postroom.job_batch where cancelled_at is not null order by id"))
+                .containsExactly("of a day", "of no day");
+    }
+
+    @Test
     void whatLiesOutsideOfDailyPartitionsGoesRowByRow() {
         ended(1, 40, "40 days");
         ended(2, 3, "3 days");

@@ -9,8 +9,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.UUID;
 
@@ -24,7 +25,7 @@ final class ClaimTable {
 
     private final Sql claim;
     private final Sql claimOnward;
-    private final Sql takeBack;
+    private final Sql findUnknown;
     private final UUID worker;
     private final String[] kinds;
     private final Integer[] attemptsMax;
@@ -33,7 +34,7 @@ final class ClaimTable {
     ClaimTable(Schema schema, UUID worker, Collection<Kind> handled) {
         claim = schema.sql(ClaimTable.class, "claim.sql");
         claimOnward = schema.sql(ClaimTable.class, "claim_onward.sql");
-        takeBack = schema.sql(ClaimTable.class, "take_back.sql");
+        findUnknown = schema.sql(ClaimTable.class, "find_unknown.sql");
         this.worker = worker;
         kinds = handled.stream().map(Kind::name).toArray(String[]::new);
         attemptsMax = handled.stream().map(kind -> kind.retry().attemptsMax()).toArray(Integer[]::new);
@@ -54,12 +55,19 @@ final class ClaimTable {
         return claimed(call, queue, limit);
     }
 
-    /** Puts back what this worker has claimed without knowing. */
-    int takeBack(Connection tx, Set<Long> known) {
-        return takeBack.on(tx)
+    /** What this worker has claimed without knowing, and whether it is to be cancelled; {@code known} has the fence of each job. */
+    Map<Long, Boolean> findUnknown(Connection tx, SortedMap<Long, Long> known, int limit) {
+        Map<Long, Boolean> unknown = new HashMap<>();
+        findUnknown
+                .on(tx)
                 .set("worker", worker)
-                .set("known", known.stream().mapToLong(Long::longValue).toArray())
-                .update();
+                .set("ids", known.keySet().stream().mapToLong(Long::longValue).toArray())
+                .set(
+                        "fences",
+                        known.values().stream().mapToLong(Long::longValue).toArray())
+                .set("limit", limit)
+                .list(row -> unknown.put(row.getLong(1), row.getBoolean(2)));
+        return unknown;
     }
 
     private List<ClaimedJob> claimed(Call call, String queue, int limit) {

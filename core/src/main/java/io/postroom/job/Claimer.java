@@ -33,8 +33,10 @@ final class Claimer {
     private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
     private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(20), Duration.ofSeconds(1));
 
+    private final Database database;
     private final Line line;
     private final ClaimTable table;
+    private final Settler settler;
     private final Gate gate;
     private final Map<Crew, Front> crews = new LinkedHashMap<>();
     private final Held held;
@@ -55,13 +57,16 @@ final class Claimer {
     Claimer(
             Database database,
             ClaimTable table,
+            Settler settler,
             Gate gate,
             Held held,
             WorkerSettings settings,
             BooleanSupplier trusted,
             Telemetry telemetry) {
+        this.database = database;
         this.line = new Line(database, ANSWER_WITHIN);
         this.table = table;
+        this.settler = settler;
         this.gate = gate;
         this.held = held;
         this.settings = settings;
@@ -209,12 +214,26 @@ final class Claimer {
     private void takeBack(Connection tx) {
         long began = System.nanoTime();
         if (unsureUntilNanos - began > 0 && takingBack.isDue(began)) {
-            int jobs = table.takeBack(tx, held.ids());
+            int jobs = database.transactOn(tx, this::takeBackUnknown);
             takingBack.done(began, System.nanoTime());
             if (jobs > 0) {
                 LOG.info("worker {} put back {} jobs whose claim was never answered", settings.name(), jobs);
             }
         }
+    }
+
+    private int takeBackUnknown(Connection tx) {
+        List<Settler.Settled> unknown = table.findUnknown(tx, held.fences(), CLAIM_MAX).entrySet().stream()
+                .map(each -> new Settler.Settled(
+                        each.getKey(),
+                        each.getValue() ? Verdict.handBack().cancelled() : Verdict.handBack(),
+                        null,
+                        settings.name()))
+                .toList();
+        if (!unknown.isEmpty()) {
+            settler.apply(tx, unknown);
+        }
+        return unknown.size();
     }
 
     private void failed(Throwable e) {

@@ -10,7 +10,7 @@ import java.util.TreeMap;
  * Where the next jobs of a queue are, as far as this process knows: beyond the turns that it has claimed.
  *
  * <p>While somebody holds an old snapshot, what was claimed stays at the front of the index, and every claim from the beginning would
- * read all of it. So most claims begin where the last one ended. What was committed late, or has another priority, is found by a
+ * read all of it. So most claims begin where the last one ended. What was committed late, was handed back, or has another priority is found by a
  * look from the beginning, which is made as often as its own cost allows. For one thread.
  */
 final class Front {

@@ -4,6 +4,7 @@ import io.postroom.postgres.Database;
 import io.postroom.postgres.DatabaseException;
 import java.sql.Connection;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,6 +53,9 @@ final class Gate {
     private final GateTable table;
     private final Settler settler;
     private final Pace promotions = new Pace(Duration.ofMillis(20), PAUSE_MAX);
+    /** Most looks begin with the last time that was let go: others committed late, if at all. */
+    private final Pace wholePromotions = new Pace(Duration.ZERO, PAUSE_MAX);
+
     /** A round of many limits must not take for ever: a fifth of the time. */
     private final Pace admissions = new Pace(Duration.ofMillis(20), PAUSE_MAX, 4);
 
@@ -67,6 +72,7 @@ final class Gate {
     private final Set<String> failing = new HashSet<>();
 
     private String lastLimit = "";
+    private @Nullable Instant lastTime;
 
     Gate(Database database, Settler settler) {
         this.database = database;
@@ -89,7 +95,7 @@ final class Gate {
 
     /** Lets go everything that may, whether that is due or not. */
     boolean openWide(Connection line) {
-        long opened = table.promote(line, PROMOTE_MAX);
+        long opened = table.promote(line, null, PROMOTE_MAX).jobs();
         do {
             opened += admit(line);
         } while (!lastLimit.isEmpty());
@@ -122,15 +128,22 @@ final class Gate {
         if (!promotions.isDue(began)) {
             return 0;
         }
-        int promoted = 0;
+        boolean whole = lastTime == null || wholePromotions.isDue(began);
+        GateTable.Promoted promoted = new GateTable.Promoted(0, null);
         try {
-            promoted = table.promote(line, PROMOTE_MAX);
+            promoted = table.promote(line, whole ? null : lastTime, PROMOTE_MAX);
         } finally {
-            if (promoted < PROMOTE_MAX) {
+            if (whole) {
+                wholePromotions.done(began, System.nanoTime());
+            }
+            if (promoted.jobs() < PROMOTE_MAX) {
                 promotions.done(began, System.nanoTime());
             }
         }
-        return promoted;
+        if (promoted.lastAt() != null && (lastTime == null || promoted.lastAt().isAfter(lastTime))) {
+            lastTime = promoted.lastAt();
+        }
+        return promoted.jobs();
     }
 
     /** Limits one of whose jobs has ended. */

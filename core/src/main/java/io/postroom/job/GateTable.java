@@ -3,6 +3,8 @@ package io.postroom.job;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +30,9 @@ final class GateTable {
         release = schema.sql(GateTable.class, "release.sql");
     }
 
+    /** How many jobs were let go because of their time, and the last of their times. */
+    record Promoted(int jobs, @Nullable Instant lastAt) {}
+
     /** How many jobs of a key were let through. */
     record Admitted(String key, long jobs) {}
 
@@ -37,8 +42,12 @@ final class GateTable {
     /** A job one of whose needs was met, or that is to be cancelled; its row is locked. */
     record Met(long jobId, boolean cancelled) {}
 
-    int promote(Connection tx, int limit) {
-        return promote.on(tx).set("limit", limit).update();
+    /** {@code since}: null for all times. */
+    Promoted promote(Connection tx, @Nullable Instant since, int limit) {
+        return promote.on(tx).set("since", since).set("limit", limit).one(row -> {
+            OffsetDateTime lastAt = row.getObject(2, OffsetDateTime.class);
+            return new Promoted(row.getInt(1), lastAt == null ? null : lastAt.toInstant());
+        });
     }
 
     List<String> limitsInUse(Connection tx, String after, int limit) {

@@ -1,7 +1,8 @@
 package io.postroom.job;
 
 import java.util.Map;
-import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The claims that this process knows it has: waiting, running, or ended and not written yet. Safe for use by many threads. */
@@ -17,7 +18,8 @@ final class Held {
         fences.remove(job.id(), job.fence());
     }
 
-    Set<Long> ids() {
-        return fences.keySet();
+    /** The fence of each, by the job's id. */
+    SortedMap<Long, Long> fences() {
+        return new TreeMap<>(fences);
     }
 }

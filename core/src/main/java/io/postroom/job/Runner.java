@@ -157,7 +157,7 @@ final class Runner {
             return new Verdict.Again(snooze.after(), false, false, new Verdict.Note("snoozed", null));
         }
         if (run.why() == Run.Why.STOP) {
-            return new Verdict.Again(Duration.ZERO, false, false, new Verdict.Note("interrupted", null));
+            return new Verdict.Again(Duration.ZERO, false, false, new Verdict.Note(Verdict.INTERRUPTED, null));
         }
         RetryPolicy policy = policy(job, kind);
         if (run.why() == Run.Why.DEADLINE) {

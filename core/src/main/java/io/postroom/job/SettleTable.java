@@ -29,6 +29,7 @@ final class SettleTable {
     private final Sql lockMine;
     private final Sql end;
     private final Sql putBack;
+    private final Sql handBack;
     private final Sql noteAttempts;
     private final Sql bury;
     private final Sql completeOne;
@@ -39,6 +40,7 @@ final class SettleTable {
         lockMine = schema.sql(SettleTable.class, "lock_mine.sql");
         end = schema.sql(SettleTable.class, "end.sql");
         putBack = schema.sql(SettleTable.class, "put_back.sql");
+        handBack = schema.sql(SettleTable.class, "hand_back.sql");
         noteAttempts = schema.sql(SettleTable.class, "note_attempts.sql");
         bury = schema.sql(SettleTable.class, "bury.sql");
         completeOne = schema.sql(SettleTable.class, "complete_one.sql");
@@ -103,6 +105,10 @@ final class SettleTable {
                 .set("refunds", column(jobs, each -> each.counted() ? 0 : 1, Integer[]::new))
                 .set("crashes", column(jobs, each -> each.crashed() ? 1 : 0, Integer[]::new))
                 .update();
+    }
+
+    int handBack(Connection tx, List<Long> ids) {
+        return handBack.on(tx).set("ids", longs(ids, id -> id)).update();
     }
 
     void noteAttempts(Connection tx, List<Noted> attempts) {

@@ -69,6 +69,7 @@ final class Settler {
         }
         require(writing.ends.size(), writing.ends.isEmpty() ? 0 : table.end(tx, writing.ends, worker));
         require(writing.backs.size(), writing.backs.isEmpty() ? 0 : table.putBack(tx, writing.backs));
+        require(writing.handed.size(), writing.handed.isEmpty() ? 0 : table.handBack(tx, writing.handed));
     }
 
     private static void require(int wanted, int changed) {
@@ -92,6 +93,7 @@ final class Settler {
         final List<SettleTable.Burial> burials = new ArrayList<>();
         final List<SettleTable.End> ends = new ArrayList<>();
         final List<SettleTable.Back> backs = new ArrayList<>();
+        final List<Long> handed = new ArrayList<>();
 
         void add(Settled job) {
             long id = job.id();
@@ -100,7 +102,12 @@ final class Settler {
                 ends.add(new SettleTable.End(id, "done", done.result(), null, true));
             } else if (verdict instanceof Verdict.Again again) {
                 note(job, again.note());
-                backs.add(new SettleTable.Back(id, again.after().toNanos() / 1_000, again.counted(), again.crashed()));
+                if (again.isHandedBack()) {
+                    handed.add(id);
+                } else {
+                    backs.add(new SettleTable.Back(
+                            id, again.after().toNanos() / 1_000, again.counted(), again.crashed()));
+                }
             } else if (verdict instanceof Verdict.GiveUp givenUp) {
                 note(job, givenUp.note());
                 burials.add(new SettleTable.Burial(id, givenUp.cause().word(), givenUp.attempts(), givenUp.fault()));

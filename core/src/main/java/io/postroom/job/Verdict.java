@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What is to be written about a claim: how the job ends, or when it goes on. */
 sealed interface Verdict {
+    /** The word for an attempt that a stop has ended. */
+    String INTERRUPTED = "interrupted";
 
     /** How an attempt that did not end with the job done stands in its history; {@code outcome} is one of a few words. */
     record Note(String outcome, @Nullable Fault fault) {
@@ -32,7 +34,15 @@ sealed interface Verdict {
             Duration after,
             boolean counted,
             boolean crashed,
-            @Nullable Note note) implements Verdict {}
+            @Nullable Note note) implements Verdict {
+        /** Whether it has not begun, or was interrupted by a stop: it keeps its place in line. */
+        boolean isHandedBack() {
+            return after.isZero()
+                    && !counted
+                    && !crashed
+                    && (note == null || note.outcome().equals(INTERRUPTED));
+        }
+    }
 
     /** The job is given up, after so many attempts: it becomes a dead letter. */
     record GiveUp(

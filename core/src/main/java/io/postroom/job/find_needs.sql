@@ -1,7 +1,8 @@
 -- What jobs wait for, one row for each job or batch that is needed, and how it ended: done, failed, cancelled, or null while it has not.
 --   :of_batch text, a boolean   :after bigint, the last need that was looked at before   :limit int
 -- The last end of a job counts. What failed is asked of the dead letters, which stay when ends are forgotten: an open one may still be
--- redriven, and one that was discarded is as good as cancelled. A batch has ended when none of its jobs is left; it is done if all are.
+-- redriven, and one that was discarded is as good as cancelled; a batch keeps in mind that one of its jobs was cancelled. A batch has
+-- ended when none of its jobs is left; it is done if all are.
 -- No exists: the planner may read the whole table once for it, where it believes that this is short.
 -- Index: the primary keys, job_batch_open, job_done_id, job_done_batch, dead_letter_job, dead_letter_batch.
 with recursive wanted (need) as (
@@ -39,6 +40,7 @@ select seen.need,
                               where (d.job ->> 'batch')::bigint = seen.need and d.source = 'job' and d.resolution = 'discarded'
                               limit 1
                           ) then 'cancelled'
+                          when (select b.cancelled_at is not null from /*schema*/job_batch as b where b.id = seen.need) then 'cancelled'
                           else coalesce((
                               select d.state
                               from /*schema*/job_done as d

@@ -17,8 +17,8 @@
  * it through {@code waits} and {@code turn}; the heartbeat {@code progress}; operators {@code cancel_asked_at}. The {@code fence} grows
  * with every claim, and again when a claim ends without the job: so a fence names one claim for ever, and whoever ends a claim compares it. Zero rows mean that the job was taken away: nothing changes, and the worker says
  * so. The {@code turn} is drawn anew whenever a job becomes claimable, so that a claimer may begin where it stopped and still misses
- * nothing but what was committed late; for that it looks from the beginning as often as that costs a twentieth of its time. Every time
- * is the database's; a worker's own clock only measures how long something took.
+ * nothing but what was committed late, or handed back with its old turn; for that it looks from the beginning as often as that costs a
+ * twentieth of its time. Every time is the database's; a worker's own clock only measures how long something took.
  *
  * <p>A process has one thread that claims for all of its queues, one that writes what became of claims, one heartbeat, one that looks for
  * dead workers, and the threads of its queues. Heartbeats are one row for a process. A worker whose lease has run out may be

@@ -27,8 +27,8 @@ create table /*schema*/job (
     state           /*schema*/job_open_state not null default 'ready',
     -- Why a ready one cannot be claimed yet. time: until run_at. turn: until its limit lets it. jobs: until those it needs have ended.
     waits           /*schema*/job_wait,
-    -- The order of claims within a priority. A new one whenever the job becomes claimable: nobody who looks beyond a turn that was
-    -- claimed misses what came later.
+    -- The order of claims within a priority. A new one whenever the job becomes claimable, unless it is handed back: nobody who
+    -- looks beyond a turn that was claimed misses what came later.
     turn            bigint                   not null generated always as identity,
     run_at          timestamptz              not null default clock_timestamp(),
     -- Counted when it is claimed; not counted after all if the attempt is known not to have begun, or was interrupted.
@@ -228,6 +228,8 @@ create table /*schema*/job_batch (
     id         bigint      not null generated always as identity primary key,
     name       text        not null,
     created_at timestamptz not null default clock_timestamp(),
+    -- Set when the end of a job of it that was cancelled is forgotten: whoever waits for all of them must not forget.
+    cancelled_at timestamptz,
     constraint job_batch_name check (length(name) between 1 and 200)
 );
 
@@ -593,10 +595,24 @@ begin
     order by 1
     limit 1;
     if day is null then
-        execute format('delete from only %s where ctid in (select ctid from only %1$s where day < $1 limit 10000)',
-                       '/*schema*/' || log || '_default')
-            using (kept_from at time zone 'utc')::date;
-        get diagnostics purged = row_count;
+        if log = 'job_done' then
+            with gone as (
+                delete from only /*schema*/job_done_default as d
+                where d.ctid in (
+                    select o.ctid from only /*schema*/job_done_default as o where o.day < (kept_from at time zone 'utc')::date limit 10000)
+                returning d.batch, d.state
+            ), kept_in_mind as (
+                update /*schema*/job_batch as b
+                set cancelled_at = clock_timestamp()
+                where b.cancelled_at is null and b.id in (select g.batch from gone as g where g.state = 'cancelled')
+            )
+            select count(*) into purged from gone;
+        else
+            delete from only /*schema*/job_attempt_default as a
+            where a.ctid in (
+                select o.ctid from only /*schema*/job_attempt_default as o where o.day < (kept_from at time zone 'utc')::date limit 10000);
+            get diagnostics purged = row_count;
+        end if;
         if purged > 0 then
             day := (kept_from at time zone 'utc')::date;
             outcome := 'purged';
@@ -612,6 +628,11 @@ begin
             if found then
                 outcome := 'late';
             else
+                if log = 'job_done' then
+                    execute format('update /*schema*/job_batch as b set cancelled_at = clock_timestamp() where b.cancelled_at is null'
+                                   || ' and b.id in (select d.batch from only %s as d where d.batch is not null and d.state = ''cancelled'')',
+                                   partition);
+                end if;
                 execute format('truncate table only %s', partition);
                 outcome := 'emptied';
             end if;
