@@ -1,6 +1,7 @@
 -- Queues that have jobs, have workers or are paused, and how many jobs of each can be claimed, wait and run.
---   :count_max int, what can be claimed of a queue, and what waits for one kind of thing in all queues, is counted no further
+--   :count_max int, what can be claimed of a queue, and what runs or waits for one kind of thing in all queues, is counted no further
 -- Index: job_claim, from name to name; job_due, job_limited, job_need and the primary key for what waits; job_running.
+-- The orders, and the limit of one, mean nothing but the index: without them a plan may read all the others for the few it wants.
 with recursive name as (
     (select queue from /*schema*/job where state = 'ready' and waits is null order by queue limit 1)
     union all
@@ -15,7 +16,11 @@ counted as (
            (
                select count(*)
                from (
-                   select from /*schema*/job as j where j.queue = name.queue and j.state = 'ready' and j.waits is null limit :count_max
+                   select
+                   from /*schema*/job as j
+                   where j.queue = name.queue and j.state = 'ready' and j.waits is null
+                   order by j.priority, j.turn
+                   limit :count_max
                ) as claimable
            ) as ready,
            0 as waiting, 0 as running
@@ -24,19 +29,27 @@ counted as (
     union all
     select queue, 0, count(*), 0
     from (
-        (select queue from /*schema*/job where waits = 'time' limit :count_max)
+        (select queue from /*schema*/job where waits = 'time' order by run_at limit :count_max)
         union all
-        (select queue from /*schema*/job where waits = 'turn' and limit_name is not null limit :count_max)
+        (
+            select queue
+            from /*schema*/job
+            where waits = 'turn' and limit_name is not null
+            order by limit_name, limit_key
+            limit :count_max
+        )
         union all
         (
             select j.queue
             from (select distinct job_id from (select job_id from /*schema*/job_need limit :count_max) as needed) as need
-            join /*schema*/job as j on j.id = need.job_id and j.waits = 'jobs'
+            cross join lateral (select queue from /*schema*/job where id = need.job_id and waits = 'jobs' limit 1) as j
         )
     ) as waiting
     group by queue
     union all
-    select queue, 0, 0, count(*) from /*schema*/job where state = 'running' group by queue
+    select queue, 0, 0, count(*)
+    from (select queue from /*schema*/job where state = 'running' order by worker, deadline_at limit :count_max) as running
+    group by queue
 ),
 queue as (
     select queue as name, ready, waiting, running from counted

@@ -55,6 +55,7 @@ class BrowsePlanTest {
                 .isLessThanOrEqualTo(60);
         assertThat(read("read_entries.sql", Map.of("after", "0", "before", "39000", "limit", "50")))
                 .isLessThanOrEqualTo(60);
+        assertThat(read("read_floor.sql", Map.of())).isLessThanOrEqualTo(10);
         assertThat(read("read_place.sql", Map.of("position", "12345"))).isLessThanOrEqualTo(1);
     }
 
