@@ -2,11 +2,17 @@ package io.postroom.server.overview;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.DoubleFunction;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lines over time, drawn as SVG by the server: they need no script, follow the theme, and print.
@@ -20,6 +26,10 @@ public record Chart(
     static final int WIDTH = 600;
     static final int HEIGHT = 120;
     private static final int POINTS_MAX = 120;
+    /** Fewer are a cliff at the right edge, and say nothing. */
+    private static final int POINTS_MIN = 5;
+
+    private static final Duration GAP = Duration.ofSeconds(75);
     private static final List<Duration> WINDOWS =
             List.of(Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofMinutes(30), Duration.ofHours(1));
 
@@ -50,8 +60,9 @@ public record Chart(
                 .findFirst()
                 .orElse(WINDOWS.get(WINDOWS.size() - 1));
         Instant from = now.minus(window);
+        long step = Math.max(Sampler.EVERY.toMillis(), window.toMillis() / POINTS_MAX);
         List<Series> thinned = series.stream()
-                .map(each -> new Series(each.name(), thin(each.points(), from)))
+                .map(each -> new Series(each.name(), thin(each.points(), from, step)))
                 .toList();
         double max = thinned.stream()
                 .flatMap(each -> each.points().stream())
@@ -63,58 +74,88 @@ public record Chart(
         for (int i = 0; i < thinned.size(); i++) {
             lines.add(line(thinned.get(i), from, now, top, label, i + 1));
         }
-        boolean isEmpty = thinned.stream().allMatch(each -> each.points().size() < 2);
-        return new Chart(title, lines, label.apply(top), from, now, readings(thinned, from, now, label), isEmpty);
+        boolean isEmpty = thinned.stream().allMatch(each -> each.points().size() < POINTS_MIN);
+        return new Chart(title, lines, label.apply(top), from, now, readings(thinned, from, now, step, label), isEmpty);
     }
 
     private static Line line(
             Series series, Instant from, Instant to, double top, DoubleFunction<String> label, int style) {
         List<Point> points = series.points();
-        String path = points.stream()
-                .map(point -> number(x(point.at(), from, to)) + "," + number(y(point.value(), top)))
-                .collect(Collectors.joining(" L", "M", ""));
         String last = points.isEmpty()
                 ? "–"
                 : label.apply(points.get(points.size() - 1).value());
-        if (points.size() < 2) {
+        if (points.size() < POINTS_MIN) {
             return new Line(series.name(), last, "", "", style);
         }
-        String area = path + " L" + number(x(points.get(points.size() - 1).at(), from, to)) + "," + HEIGHT + " L"
-                + number(x(points.get(0).at(), from, to)) + "," + HEIGHT + " Z";
-        return new Line(series.name(), last, path, area, style);
+        List<String> paths = new ArrayList<>();
+        List<String> areas = new ArrayList<>();
+        for (List<Point> part : parts(points)) {
+            String path = part.stream()
+                    .map(point -> number(x(point.at(), from, to)) + "," + number(y(point.value(), top)))
+                    .collect(Collectors.joining(" L", "M", ""));
+            paths.add(path);
+            areas.add(path + " L" + number(x(part.get(part.size() - 1).at(), from, to)) + "," + HEIGHT + " L"
+                    + number(x(part.get(0).at(), from, to)) + "," + HEIGHT + " Z");
+        }
+        return new Line(series.name(), last, String.join(" ", paths), String.join(" ", areas), style);
     }
 
-    /** As many points as can be told apart: of each stretch its highest, so that no peak is lost. */
-    private static List<Point> thin(List<Point> points, Instant from) {
-        List<Point> inside =
-                points.stream().filter(each -> !each.at().isBefore(from)).toList();
-        int stretch = Math.max(1, (inside.size() + POINTS_MAX - 1) / POINTS_MAX);
-        List<Point> thinned = new ArrayList<>();
-        for (int i = 0; i < inside.size(); i += stretch) {
-            thinned.add(inside.subList(i, Math.min(i + stretch, inside.size())).stream()
-                    .max(java.util.Comparator.comparingDouble(Point::value))
-                    .orElseThrow());
+    /** What belongs together: while nobody could look there is no line. */
+    private static List<List<Point>> parts(List<Point> points) {
+        List<List<Point>> parts = new ArrayList<>();
+        List<Point> part = new ArrayList<>();
+        for (Point point : points) {
+            if (!part.isEmpty()
+                    && Duration.between(part.get(part.size() - 1).at(), point.at())
+                                    .compareTo(GAP)
+                            > 0) {
+                parts.add(part);
+                part = new ArrayList<>();
+            }
+            part.add(point);
         }
-        return thinned;
+        parts.add(part);
+        return parts;
     }
 
-    private static String readings(List<Series> series, Instant from, Instant to, DoubleFunction<String> label) {
-        if (series.isEmpty()) {
-            return "";
+    /**
+     * As many points as can be told apart: of each stretch its highest, so that no peak is lost. Stretches are those of the clock, the
+     * same for all lines, and the same when the next sample comes.
+     */
+    private static List<Point> thin(List<Point> points, Instant from, long step) {
+        Map<Long, Point> highest = new TreeMap<>();
+        points.stream()
+                .filter(each -> !each.at().isBefore(from))
+                .forEach(each -> highest.merge(
+                        stretch(each, step), each, (one, other) -> one.value() >= other.value() ? one : other));
+        return List.copyOf(highest.values());
+    }
+
+    private static long stretch(Point point, long step) {
+        return Math.floorDiv(point.at().toEpochMilli(), step);
+    }
+
+    private static String readings(
+            List<Series> series, Instant from, Instant to, long step, DoubleFunction<String> label) {
+        Map<Long, @Nullable Point[]> rows = new TreeMap<>();
+        for (int i = 0; i < series.size(); i++) {
+            for (Point point : series.get(i).points()) {
+                rows.computeIfAbsent(stretch(point, step), ignored -> new Point[series.size()])[i] = point;
+            }
         }
-        List<String> rows = new ArrayList<>();
-        for (int i = 0; i < series.get(0).points().size(); i++) {
-            int index = i;
-            Point first = series.get(0).points().get(i);
-            rows.add(number(x(first.at(), from, to) / WIDTH) + "|"
-                    + first.at().truncatedTo(java.time.temporal.ChronoUnit.SECONDS)
-                    + series.stream()
-                            .map(each -> index < each.points().size()
-                                    ? "|" + label.apply(each.points().get(index).value())
-                                    : "|–")
-                            .collect(Collectors.joining()));
-        }
-        return String.join(";", rows);
+        return rows.values().stream()
+                .map(row -> {
+                    Instant at = Arrays.stream(row)
+                            .filter(Objects::nonNull)
+                            .findFirst()
+                            .orElseThrow()
+                            .at();
+                    return number(x(at, from, to) / WIDTH) + "|" + at.truncatedTo(ChronoUnit.SECONDS)
+                            + Arrays.stream(row)
+                                    .map(point -> "|" + (point == null ? "–" : label.apply(point.value())))
+                                    .collect(Collectors.joining());
+                })
+                .collect(Collectors.joining(";"));
     }
 
     /** The next of 1, 2, 5, 10, 20 … */

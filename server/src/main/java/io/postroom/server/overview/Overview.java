@@ -32,7 +32,7 @@ public record Overview(
     private static final int BACKLOG_MIN = 1_000;
 
     public String style() {
-        if (sample.subscriptions().isEmpty()) {
+        if (sample.subscriptions().isEmpty() && troubles.isEmpty()) {
             return "idle";
         }
         return troubles.isEmpty() ? "good" : troubles.get(0).level().style();

@@ -59,6 +59,7 @@ public final class OverviewPages implements WebServer.Feature {
         status.put("publishedPerSecond", overview.published());
         status.put("deliveredPerSecond", overview.delivered());
         status.put("deadLetters", sample.deadLetters());
+        status.put("failedJobs", sample.work().failedJobs());
         status.put("heldKeys", sample.heldKeys());
         status.put("relays", sample.footing().relays());
         status.put(

@@ -11,9 +11,15 @@ import java.util.List;
  * @param position the end of the journal
  * @param delays from stamp to settlement of what was settled during the last minute; empty if nothing was
  * @param footing what the database itself is at
+ * @param work what is amiss besides deliveries
  */
 public record Sample(
-        Instant at, long position, List<SubscriptionState> subscriptions, List<Duration> delays, Footing footing) {
+        Instant at,
+        long position,
+        List<SubscriptionState> subscriptions,
+        List<Duration> delays,
+        Footing footing,
+        Work work) {
     public Sample {
         subscriptions = List.copyOf(subscriptions);
         delays = List.copyOf(delays);
@@ -42,8 +48,9 @@ public record Sample(
                 .orElse(Duration.ZERO);
     }
 
+    /** Of messages and jobs: what the page of dead letters lists. */
     public long deadLetters() {
-        return subscriptions.stream().mapToLong(SubscriptionState::deadLetters).sum();
+        return subscriptions.stream().mapToLong(SubscriptionState::deadLetters).sum() + work.failedJobs();
     }
 
     public long heldKeys() {

@@ -10,12 +10,14 @@ import java.util.List;
 final class SampleTable {
     private final Sql readDelays;
     private final Sql readFooting;
+    private final Sql readWork;
     private final Schema schema;
 
     SampleTable(Schema schema) {
         this.schema = schema;
         readDelays = schema.sql(SampleTable.class, "read_delays.sql");
         readFooting = schema.sql(SampleTable.class, "read_footing.sql");
+        readWork = schema.sql(SampleTable.class, "read_work.sql");
     }
 
     /** From stamp to settlement, for the last settlements of the last minute, the shortest first. */
@@ -36,5 +38,15 @@ final class SampleTable {
                     pid == 0 ? null : pid,
                     row.getString("application"));
         });
+    }
+
+    Work work(Connection tx) {
+        return readWork.on(tx)
+                .set("count_max", Work.COUNT_MAX)
+                .set("names_max", Work.NAMES_MAX)
+                .one(row -> new Work(
+                        row.getLong("failed_jobs"),
+                        List.of((String[]) row.getArray("unserved").getArray()),
+                        List.of((String[]) row.getArray("failing_views").getArray())));
     }
 }

@@ -54,7 +54,8 @@ public final class Sampler implements AutoCloseable {
                     postroom.journal().refreshHead().position(),
                     postroom.subscriptions().list(),
                     postroom.database().run(tx -> table.delays(tx, DELAYS_MAX)),
-                    postroom.database().run(table::footing)));
+                    postroom.database().run(table::footing),
+                    postroom.database().run(table::work)));
         } catch (PostroomException e) {
             fail(String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {

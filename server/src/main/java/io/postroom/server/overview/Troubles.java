@@ -27,6 +27,7 @@ final class Troubles {
     static List<Trouble> of(Sample sample) {
         Troubles troubles = new Troubles(sample);
         troubles.footing();
+        troubles.work();
         sample.subscriptions().forEach(troubles::subscription);
         return troubles.found.stream()
                 .sorted(Comparator.comparing(Trouble::level)
@@ -42,7 +43,7 @@ final class Troubles {
         long warnings = troubles.stream()
                 .filter(each -> each.level() == Trouble.Level.WARNING)
                 .count();
-        if (sample.subscriptions().isEmpty()) {
+        if (sample.subscriptions().isEmpty() && troubles.isEmpty()) {
             return "Nothing to deliver yet: nobody subscribes.";
         }
         if (bad > 0) {
@@ -85,6 +86,38 @@ final class Troubles {
                             + ") keeps dead rows from being removed",
                     "/database",
                     null);
+        }
+    }
+
+    private void work() {
+        Work work = sample.work();
+        for (String queue : work.unserved()) {
+            add(
+                    Trouble.Level.BAD,
+                    0,
+                    "Nobody works on queue " + queue,
+                    "jobs wait longer than a minute, and no worker serves it",
+                    "/queues",
+                    "postroom job queue list");
+        }
+        if (work.failedJobs() > 0) {
+            add(
+                    Trouble.Level.WARNING,
+                    work.failedJobs(),
+                    Shown.bounded(work.failedJobs(), Work.COUNT_MAX)
+                            + (work.failedJobs() == 1 ? " failed job" : " failed jobs"),
+                    "given up, and neither retried nor discarded",
+                    "/jobs?state=failed",
+                    "postroom job list --state failed");
+        }
+        for (String view : work.failingViews()) {
+            add(
+                    Trouble.Level.WARNING,
+                    0,
+                    "Refreshing " + view + " fails",
+                    "it shows what it showed before",
+                    "/read-models",
+                    "postroom view list");
         }
     }
 

@@ -19,7 +19,8 @@ class OverviewTest {
                 head,
                 List.of(state("slow", head, slow), state("fast", head, fast)),
                 n == 0 ? List.of() : List.of(Duration.ofMillis(2), Duration.ofMillis(4), Duration.ofMillis(900)),
-                new Footing(1, 7, Duration.ZERO, null, null));
+                new Footing(1, 7, Duration.ZERO, null, null),
+                Work.FINE);
     }
 
     private static SubscriptionState state(String name, long head, long position) {
@@ -86,9 +87,29 @@ class OverviewTest {
         Chart backlog = overview(history.get(719), history).charts().get(1);
         assertThat(backlog.top()).isEqualTo("2000 messages");
         assertThat(backlog.span()).isEqualTo("1 h ago");
-        assertThat(backlog.readings().split(";")).hasSizeBetween(100, 120);
+        assertThat(backlog.readings().split(";")).hasSizeBetween(100, 122);
         assertThat(backlog.readings()).contains("1333 messages");
         assertThat(backlog.lines().get(0).path()).startsWith("M").doesNotContain("NaN");
+    }
+
+    @Test
+    void aChartReadsAllLinesAtTheSameTimeAndHasGapsWhereNobodyLooked() {
+        List<Sample> history = new ArrayList<>();
+        for (int i = 0; i < 720; i++) {
+            if (i < 300 || i > 400) {
+                history.add(sample(i, 1_000 + 10L * i, 1_000 + 10L * i, 1_000 + 10L * i));
+            }
+        }
+        Chart flow = overview(history.get(history.size() - 1), history).charts().get(0);
+        assertThat(flow.lines())
+                .allSatisfy(line -> assertThat(line.path().split("M")).hasSize(3));
+        assertThat(flow.readings().split(";"))
+                .allSatisfy(row -> assertThat(row.split("\\|")[2]).isEqualTo(row.split("\\|")[3]));
+        // Delays begin with the second sample, backlogs with the first.
+        Chart delays = overview(history.get(0), List.of(history.get(0), history.get(1)))
+                .charts()
+                .get(2);
+        assertThat(delays.readings().split(";")).hasSize(1);
     }
 
     @Test

@@ -55,7 +55,7 @@ class TroublesTest {
     }
 
     private static Sample sample(Footing footing, SubscriptionState... states) {
-        return new Sample(NOW, 100, List.of(states), List.of(), footing);
+        return new Sample(NOW, 100, List.of(states), List.of(), footing, Work.FINE);
     }
 
     private static List<String> whats(Sample sample) {
@@ -101,5 +101,18 @@ class TroublesTest {
                 FIRM, state("b", 0, 50, Duration.ofMinutes(5), new Pause(NOW, "anna", "lunch"), null, 0, 0), fine("c"));
         assertThat(sample.backlog()).isZero();
         assertThat(sample.lag()).isZero();
+    }
+
+    @Test
+    void jobsAndViewsAreTroublesTooWhereNobodySubscribes() {
+        Work work = new Work(10_000, List.of("mail"), List.of("shop.sales"));
+        Sample sample = new Sample(NOW, 100, List.of(), List.of(), FIRM, work);
+        List<Trouble> troubles = Troubles.of(sample);
+        assertThat(troubles)
+                .extracting(Trouble::what)
+                .containsExactly(
+                        "Nobody works on queue mail", "10\u202f000+ failed jobs", "Refreshing shop.sales fails");
+        assertThat(Troubles.sentence(sample, troubles)).isEqualTo("One thing needs you now.");
+        assertThat(sample.deadLetters()).isEqualTo(10_000);
     }
 }
