@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** The page about the database, and the call that says the same. */
 public final class FootprintPages implements WebServer.Feature {
     /** Smaller tables are folded away. */
-    public static final long SMALL = 1_000_000;
+    private static final long SMALL = 1_000_000;
 
     private static final int HOLDERS_MAX = 10;
 
@@ -54,6 +54,10 @@ public final class FootprintPages implements WebServer.Feature {
                 reading.database().schema().name(),
                 "tables",
                 tables,
+                "large",
+                tables.stream().filter(each -> each.bytes() >= SMALL).toList(),
+                "small",
+                tables.stream().filter(each -> each.bytes() < SMALL).toList(),
                 "bytes",
                 tables.stream().mapToLong(TableSize::bytes).sum(),
                 "holders",

@@ -19,6 +19,7 @@ import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
 import io.postroom.server.why.WhyJson;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -87,6 +88,7 @@ public final class MessagePages implements WebServer.Feature {
                     pages.reveal(acting, context, "message " + Asked.uuid(context.pathParam("id"), "id"), reason);
                     return Map.of("payload", message(why(context)).payload());
                 })
+                .call("/messages/{id}", context -> callShow(context, pages))
                 .call("/messages/{id}/why", context -> WhyJson.of(why(context)));
     }
 
@@ -203,6 +205,24 @@ public final class MessagePages implements WebServer.Feature {
     private Message message(Why why) {
         return message(why, Objects.requireNonNull(why.message()).position())
                 .orElseThrow(() -> Refusal.missing("the payload is gone with its day's partition"));
+    }
+
+    private Map<String, @Nullable Object> callShow(Context context, Pages pages) throws InterruptedException {
+        Why why = why(context);
+        Found found = Objects.requireNonNull(why.message());
+        Optional<Message> message = message(why, found.position());
+        Map<String, @Nullable Object> answer = new LinkedHashMap<>();
+        answer.put("id", why.messageId().toString());
+        answer.put("position", found.position());
+        answer.put("tenantId", found.key().tenantId());
+        answer.put("aggregateType", found.key().aggregateType());
+        answer.put("aggregateId", found.key().aggregateId());
+        answer.put("eventType", found.eventType());
+        answer.put("eventVersion", found.eventVersion());
+        answer.put("occurredAt", found.occurredAt().toString());
+        answer.put("headers", message.map(Message::headers).orElse(null));
+        answer.put("payload", message.map(each -> pages.carried(each.payload())).orElse(null));
+        return answer;
     }
 
     private Why why(Context context) throws InterruptedException {

@@ -22,6 +22,7 @@ public final class Connections {
     public static final Duration ENDLESS = Duration.ZERO;
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration WATCH_WAIT = Duration.ofSeconds(3);
     private static final Duration POOL_WAIT = Duration.ofSeconds(15);
 
     private Connections() {}
@@ -63,6 +64,13 @@ public final class Connections {
                 source,
                 connections,
                 "set statement_timeout = " + statementMax.toMillis() + "; set lock_timeout = " + lockMax.toMillis()));
+    }
+
+    /** A connection for whoever asks whether the database is there, and does not wait long for the answer. */
+    public static HikariDataSource watching(DataSource source) {
+        HikariConfig config = config("postroom-watching", source, 1, null);
+        config.setConnectionTimeout(WATCH_WAIT.toMillis());
+        return new HikariDataSource(config);
     }
 
     private static HikariConfig config(String name, DataSource source, int connections, @Nullable String first) {

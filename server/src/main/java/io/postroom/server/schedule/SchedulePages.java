@@ -54,6 +54,18 @@ public final class SchedulePages implements WebServer.Feature {
                 .call(
                         "/schedules",
                         context -> Listed.of(listing(reading.schedules().list()).objects(), null))
+                .call(
+                        "/schedules/{name}",
+                        context -> listing(List.of(reading.schedules().get(name(context))))
+                                .objects()
+                                .get(0))
+                .once(
+                        "/schedules/{name}/run",
+                        (context, acting) -> Map.of(
+                                "job",
+                                acting.schedules()
+                                        .runNow(name(context), actor(context), Acting.reason(context))
+                                        .id()))
                 .once(
                         "/schedules/{name}/pause",
                         (context, acting) -> Map.of(

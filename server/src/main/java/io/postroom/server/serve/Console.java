@@ -38,6 +38,7 @@ public final class Console implements AutoCloseable {
     private static final int PLANNING = 2;
     private static final int ACTING = 3;
 
+    private final HikariDataSource watching;
     private final HikariDataSource reading;
     private final HikariDataSource planning;
     private final HikariDataSource acting;
@@ -47,6 +48,7 @@ public final class Console implements AutoCloseable {
     private final WebServer server;
 
     private Console(
+            HikariDataSource watching,
             HikariDataSource reading,
             HikariDataSource planning,
             HikariDataSource acting,
@@ -54,6 +56,7 @@ public final class Console implements AutoCloseable {
             DatabaseSampler figures,
             Carrier carrier,
             WebServer server) {
+        this.watching = watching;
         this.reading = reading;
         this.planning = planning;
         this.acting = acting;
@@ -71,6 +74,7 @@ public final class Console implements AutoCloseable {
     /** The same, with the metrics of whatever else the process runs. */
     public static Console start(
             DataSource source, Schema schema, Upcasters upcasters, WebSettings settings, Metrics metrics) {
+        HikariDataSource watching = Connections.watching(source);
         HikariDataSource reading = Connections.reading(source, READING, STATEMENT_MAX);
         // What a redrive would do takes longer than a page; whoever asks for it must not keep others from looking or
         // acting.
@@ -84,7 +88,7 @@ public final class Console implements AutoCloseable {
         try {
             WebServer server = WebServer.start(
                     settings,
-                    new Health(looking.database()),
+                    new Health(postroom(watching, schema, upcasters).database()),
                     new Deeds(doing, inside -> postroom(inside, schema, upcasters)),
                     List.of(
                             new OverviewPages(looking, sampler),
@@ -101,7 +105,7 @@ public final class Console implements AutoCloseable {
                             metrics));
             sampler.start();
             figures.start();
-            return new Console(reading, planning, acting, sampler, figures, carrier, server);
+            return new Console(watching, reading, planning, acting, sampler, figures, carrier, server);
         } catch (RuntimeException e) {
             sampler.close();
             figures.close();
@@ -109,6 +113,7 @@ public final class Console implements AutoCloseable {
             acting.close();
             planning.close();
             reading.close();
+            watching.close();
             throw e;
         }
     }
@@ -139,5 +144,6 @@ public final class Console implements AutoCloseable {
         acting.close();
         planning.close();
         reading.close();
+        watching.close();
     }
 }

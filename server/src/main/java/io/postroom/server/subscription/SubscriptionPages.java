@@ -12,6 +12,7 @@ import io.postroom.server.web.Pages;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
 import io.postroom.subscription.Act;
+import io.postroom.subscription.HeldKey;
 import io.postroom.subscription.LaneState;
 import io.postroom.subscription.Pause;
 import io.postroom.subscription.Paused;
@@ -28,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 /** Subscriptions and their lanes: who serves them, how far they are, and the switch to pause them. */
 public final class SubscriptionPages implements WebServer.Feature {
     private static final int HELD_MAX = 50;
+    private static final int CALL_PAGE_MAX = 500;
     private static final int ACTS_MAX = 10;
     private static final String PLACE = "subscriptions";
 
@@ -56,6 +58,15 @@ public final class SubscriptionPages implements WebServer.Feature {
                         "/subscriptions/{name}",
                         context ->
                                 SubscriptionListing.json(reading.subscriptions().show(context.pathParam("name"))))
+                .call("/subscriptions/{name}/held-keys", context -> {
+                    Asked.only(context, Set.of("after", "limit"));
+                    int limit = Asked.limit(context, HELD_MAX, CALL_PAGE_MAX);
+                    List<HeldKey> keys =
+                            reading.subscriptions().heldKeys(context.pathParam("name"), after(context), limit);
+                    return Listed.of(
+                            SubscriptionListing.heldKeys(keys).objects(),
+                            keys.size() == limit ? keys.get(limit - 1).position() : null);
+                })
                 .call("/lanes", context -> {
                     Asked.only(context, Set.of("subscription"));
                     return Listed.of(
@@ -78,7 +89,9 @@ public final class SubscriptionPages implements WebServer.Feature {
 
     private void show(Context context, Pages pages) {
         String name = context.pathParam("name");
+        Asked.only(context, Set.of("after"));
         SubscriptionDetails details = reading.subscriptions().show(name);
+        List<HeldKey> held = reading.subscriptions().heldKeys(name, after(context), HELD_MAX);
         pages.show(
                 context,
                 "subscription",
@@ -86,9 +99,15 @@ public final class SubscriptionPages implements WebServer.Feature {
                 "details",
                 details,
                 "held",
-                reading.subscriptions().heldKeys(name, 0, HELD_MAX),
+                held,
+                "heldNext",
+                held.size() == HELD_MAX ? held.get(HELD_MAX - 1).position() : null,
                 "acts",
                 reading.audit().list(AuditFilter.ofSubject("subscription " + name), null, ACTS_MAX));
+    }
+
+    private static long after(Context context) {
+        return Asked.required(Asked.number(Asked.text(context, "after"), "after"));
     }
 
     /** What matters most of a subscription at the moment, in one word. */

@@ -4,19 +4,28 @@ import io.javalin.config.RoutesConfig;
 import io.postroom.PostroomException;
 import io.postroom.postgres.Database;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Says whether the process lives, and whether it can do its work. A database that is away makes it unready, not dead: a restart would
- * not bring it back.
+ * not bring it back. Anybody may ask, so nobody's asking costs much: one request at a time asks the database, on a connection of its own,
+ * and the others are answered what it found last. Thread-safe.
  */
 public final class Health {
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final int PATIENCE_SECONDS = 2;
 
+    private static final Duration FRESH = Duration.ofSeconds(1);
+
     private final Database database;
+    private final ReentrantLock asking = new ReentrantLock();
+    private volatile Found last = new Found(false, System.nanoTime() - FRESH.toNanos());
+
+    private record Found(boolean isReady, long atNanos) {}
 
     public Health(Database database) {
         this.database = database;
@@ -42,7 +51,18 @@ public final class Health {
         });
     }
 
-    private boolean isReady() {
+    boolean isReady() {
+        if (System.nanoTime() - last.atNanos() >= FRESH.toNanos() && asking.tryLock()) {
+            try {
+                last = new Found(ask(), System.nanoTime());
+            } finally {
+                asking.unlock();
+            }
+        }
+        return last.isReady();
+    }
+
+    private boolean ask() {
         try {
             return database.run(tx -> {
                 try {

@@ -14,7 +14,9 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -28,6 +30,12 @@ public final class WebServer implements AutoCloseable {
     private static final int REQUEST_BYTES_MAX = 262_144;
     /** Longer than any page takes; an act that takes longer is cut off, and was done or was not, which its key tells. */
     private static final Duration STOP_WITHIN = Duration.ofSeconds(10);
+
+    /** A database that is away is away for every page that refreshes. */
+    private static final Duration LOG_EVERY = Duration.ofMinutes(1);
+
+    /** Beyond so many, further ones wait to be accepted. */
+    private static final int CONNECTIONS_MAX = 1_000;
 
     private static final String CALLS = "/api/";
     private static final String METRICS = "/metrics";
@@ -96,6 +104,7 @@ public final class WebServer implements AutoCloseable {
         config.http.prefer405over404 = true;
         config.jetty.modifyServer(server -> {
             server.setHandler(new GracefulHandler());
+            server.addBean(new NetworkConnectionLimit(CONNECTIONS_MAX, server));
             server.setStopTimeout(STOP_WITHIN.toMillis());
         });
     }
@@ -118,9 +127,11 @@ public final class WebServer implements AutoCloseable {
 
     private static void errors(JavalinConfig config, Pages pages) {
         Consumer<Failure> answer = failure -> answer(failure, pages);
+        AtomicLong loggedAt = new AtomicLong(System.nanoTime() - LOG_EVERY.toNanos());
         config.routes.exception(
                 Refusal.class, (e, context) -> answer.accept(new Failure(context, e.status(), e.code(), e.sentence())));
-        config.routes.exception(DatabaseException.class, (e, context) -> answer.accept(ofDatabase(e, context)));
+        config.routes.exception(
+                DatabaseException.class, (e, context) -> answer.accept(ofDatabase(e, context, loggedAt)));
         config.routes.exception(
                 PostroomException.class,
                 (e, context) -> answer.accept(new Failure(
@@ -145,7 +156,7 @@ public final class WebServer implements AutoCloseable {
 
     private record Failure(Context context, int status, String code, String sentence) {}
 
-    private static Failure ofDatabase(DatabaseException e, Context context) {
+    private static Failure ofDatabase(DatabaseException e, Context context, AtomicLong loggedAt) {
         if (e.sqlState().equals(TIMEOUT)) {
             return new Failure(
                     context,
@@ -160,9 +171,18 @@ public final class WebServer implements AutoCloseable {
                     "database.busy",
                     "somebody else is changing the same; nothing was done: try again soon");
         }
-        LOG.warn("could not ask the database: {}", e.getMessage());
+        // What the server says may quote values: the state is for everybody, the sentence for who reads the log, once a
+        // minute.
+        long now = System.nanoTime();
+        long last = loggedAt.get();
+        if (now - last >= LOG_EVERY.toNanos() && loggedAt.compareAndSet(last, now)) {
+            LOG.warn("could not ask the database: {}", e.getMessage());
+        }
         return new Failure(
-                context, 503, "database.unavailable", "the database does not answer as expected: " + e.getMessage());
+                context,
+                503,
+                "database.unavailable",
+                "the database does not answer as expected (" + e.sqlState() + "); the log of the process tells more");
     }
 
     private static void answer(Failure failure, Pages pages) {

@@ -188,6 +188,12 @@
     setTimeout(() => code.classList.remove('copied'), 900);
   });
 
+  // What was refused can be mended: browsers keep what was typed on the page before.
+  document.querySelectorAll('[data-back]').forEach((button) => {
+    button.hidden = history.length < 2;
+    button.addEventListener('click', () => history.back());
+  });
+
   // A form that acts is sent once, however often its button is pressed.
   document.addEventListener('submit', (event) => {
     const form = event.target;
@@ -208,9 +214,11 @@
       : `Takes about ${seconds < 120 ? seconds + ' s' : seconds < 7200 ? Math.round(seconds / 60) + ' min' : Math.round(seconds / 3600) + ' h'}.`;
   });
 
-  // A choice that is only a filter applies at once.
+  // A choice that is only a filter applies at once; not while keys go through the choices.
+  let keyed = 0;
+  document.addEventListener('keydown', (event) => { if (event.target.tagName === 'SELECT') keyed = Date.now(); }, true);
   document.addEventListener('change', (event) => {
-    if (event.target.matches('form.filters select')) event.target.form.requestSubmit();
+    if (event.target.matches('form.filters select') && Date.now() - keyed > 1000) event.target.form.requestSubmit();
   });
 
   // On a narrow screen the parts are in a row that scrolls.

@@ -18,20 +18,25 @@ class ConsoleStopTest {
             try (Connection tx = console.database().begin()) {
                 tx.createStatement().execute("lock table postroom.materialized_view in access exclusive mode");
                 CompletableFuture<HttpResponse<String>> answer = CompletableFuture.supplyAsync(() -> page(console));
-                long deadline = System.nanoTime() + PATIENCE_NANOS;
-                while (console.database()
-                                        .queryLong("select count(*) from pg_locks as l join pg_class as c on c.oid ="
-                                                + " l.relation where not l.granted and c.relname = 'materialized_view'")
-                                == 0
-                        && System.nanoTime() < deadline) {
-                    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
-                }
+                await(console, 1);
                 CompletableFuture<Void> stop = CompletableFuture.runAsync(console::stop);
                 // Its statement ends after two seconds, while the console waits for it.
                 assertThat(answer.get(1, TimeUnit.MINUTES).statusCode()).isEqualTo(503);
                 stop.get(1, TimeUnit.MINUTES);
                 tx.rollback();
             }
+        }
+    }
+
+    /** Waits until so many sessions wait for the lock. */
+    private static void await(ConsoleUnderTest console, long waiting) {
+        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        while (console.database()
+                                .queryLong("select count(*) from pg_locks as l join pg_class as c on c.oid = l.relation"
+                                        + " where not l.granted and c.relname = 'materialized_view'")
+                        < waiting
+                && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
         }
     }
 

@@ -154,6 +154,13 @@ class ConsoleTest {
                 "/api/v1/jobs?state=gone                 | 400 | state is 'gone', it is one of",
                 "/api/v1/queues                          | 200 | \"ready\":1",
                 "/api/v1/schedules                       | 200 | \"name\":\"nightly\"",
+                "/api/v1/schedules/nightly               | 200 | \"name\":\"nightly\"",
+                "/api/v1/schedules/nobody                | 404 | schedule.unknown",
+                "/api/v1/subscriptions/shipping/held-keys | 200 | \"items\":[]",
+                "/api/v1/subscriptions/nobody/held-keys  | 404 | subscription.unknown",
+                "/api/v1/messages?until=2000-01-01T00:00:00Z | 200 | \"items\":[],\"next\":null",
+                "/api/v1/messages?until=2026-11-16T10:00 | 400 | not a time with its zone",
+                "/api/v1/messages?before=1               | 200 | \"next\":null",
                 "/api/v1/read-models                     | 200 | \"items\":[]",
                 "/api/v1/materialized-views              | 200 | shop.sales",
                 "/api/v1/database                        | 200 | \"daysAhead\":",
@@ -350,6 +357,25 @@ class ConsoleTest {
                 .isEqualTo(first.headers().firstValue("Location"))
                 .isPresent();
         assertThat(count("job")).isEqualTo(jobs);
+    }
+
+    @Test
+    void aScheduleIsRunOnceForAKey() throws Exception {
+        String key = UUID.randomUUID().toString();
+        HttpResponse<String> first = console.call("/schedules/nightly/run", key, "{\"reason\":\"x\"}");
+        assertThat(first.body()).matches("\\{\"job\":\\d+}");
+        long jobs = count("job");
+        assertThat(console.call("/schedules/nightly/run", key, "{\"reason\":\"x\"}")
+                        .body())
+                .isEqualTo(first.body());
+        assertThat(count("job")).isEqualTo(jobs);
+    }
+
+    @Test
+    void aMessageIsShownWithWhatItCarries() throws Exception {
+        assertThat(console.get("/api/v1/messages/" + messageId).body())
+                .contains("\"eventType\":\"Order")
+                .contains("customer");
     }
 
     @Test
