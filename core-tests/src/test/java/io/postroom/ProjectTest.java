@@ -31,7 +31,7 @@ class ProjectTest {
             List.of("subscription"),
             List.of("relay"),
             List.of("projection", "source"),
-            List.of("maintenance", "diagnosis"));
+            List.of("maintenance", "diagnosis", "doctor", "advice"));
 
     static Path root;
     static List<Source> sources;

@@ -1,9 +1,11 @@
 package io.postroom;
 
+import io.postroom.advice.Advisor;
 import io.postroom.audit.Audit;
 import io.postroom.deadletter.DeadLetters;
 import io.postroom.delivery.DeliveryRedriver;
 import io.postroom.diagnosis.Diagnosis;
+import io.postroom.doctor.Doctor;
 import io.postroom.externalcall.ExternalCalls;
 import io.postroom.idempotency.Idempotency;
 import io.postroom.idempotency.IdempotencyKeys;
@@ -166,6 +168,16 @@ public final class Postroom {
     /** Why a message is where it is. */
     public Diagnosis diagnosis() {
         return new Diagnosis(database);
+    }
+
+    /** Whether this database is fit for Postroom, and the SQL that mends what is not. */
+    public Doctor doctor() {
+        return new Doctor(database, migrations(), subscriptions());
+    }
+
+    /** Which way to go from here, by live figures. */
+    public Advisor advisor() {
+        return new Advisor(database, subscriptions());
     }
 
     /** Housekeeping for this database; one process of a system should start it. */

@@ -1,0 +1,80 @@
+package io.postroom.advice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.relay.Relay;
+import io.postroom.relay.Subscription;
+import io.postroom.testkit.Messages;
+import io.postroom.testkit.RecordingSink;
+import io.postroom.testkit.TestDatabase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class AdvisorTest {
+    @Test
+    void advisesOnWhatItMeasures() throws SQLException {
+        try (TestDatabase database = TestDatabase.create()) {
+            try (Connection tx = database.begin()) {
+                database.postroom().outbox().publishAll(tx, Messages.ofManyKeys("a", 500));
+                tx.commit();
+            }
+            try (Relay relay = database.postroom()
+                    .relay()
+                    .deliver(Subscription.named("billing").lanes(2).build(), new RecordingSink())
+                    .build()) {
+                relay.runOnce();
+            }
+            // An hour of it, so that the average is that of a known time.
+            database.execute("update postroom.tick set at = now() - interval '100 seconds' where position = 0");
+            Figures figures = database.postroom().advisor().measure();
+            assertThat(figures.messagesPerSecond()).isBetween(2.0, 5.0);
+            assertThat(figures.peakPerSecond()).isGreaterThanOrEqualTo(figures.messagesPerSecond());
+            assertThat(figures.payloadBytes()).isPositive();
+            assertThat(figures.consumers()).isEqualTo(1);
+            assertThat(figures.relays()).isZero();
+            assertThat(figures.delay99()).isNotNull();
+            assertThat(figures.walBytesPerSecond()).isPositive();
+            assertThat(figures.storage().bytes()).isPositive();
+            assertThat(figures.subscriptions())
+                    .singleElement()
+                    .satisfies(flow -> assertThat(flow.name()).isEqualTo("billing"));
+            List<Advice> advice = database.postroom().advisor().advise(Wishes.NONE);
+            assertThat(advice).extracting(Advice::topic).containsExactly(Topic.values());
+            assertThat(advice).allSatisfy(each -> assertThat(each.reasons()).isNotEmpty());
+            assertThat(advice).filteredOn(each -> each.urgency() == Advice.Urgency.ACT).isEmpty();
+        }
+    }
+
+    @Test
+    void saysNothingForeignOfAnEmptyDatabase() {
+        try (TestDatabase database = TestDatabase.create()) {
+            Figures figures = database.postroom().advisor().measure();
+            assertThat(figures.messagesPerSecond()).isZero();
+            assertThat(figures.delay99()).isNull();
+            assertThat(database.postroom().advisor().advise(Wishes.NONE))
+                    .filteredOn(each -> each.urgency() != Advice.Urgency.STAY)
+                    .isEmpty();
+        }
+    }
+
+    @Test
+    void everyTopicHasItsSectionAndEverySectionItsTopic() throws IOException {
+        Path root = Path.of("").toAbsolutePath();
+        while (!Files.exists(root.resolve("core-tests"))) {
+            root = root.getParent();
+        }
+        assertThat(Pattern.compile("(?m)^### (PR-A\\d{3})\\b")
+                        .matcher(Files.readString(root.resolve("docs/operating/advise.md")))
+                        .results()
+                        .map(match -> match.group(1)))
+                .containsExactlyElementsOf(
+                        Stream.of(Topic.values()).map(Topic::id).toList());
+    }
+}

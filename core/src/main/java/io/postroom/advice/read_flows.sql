@@ -1,0 +1,24 @@
+-- How fast the slowest lane of each subscription went lately, and how long after its stamp 99 in 100 settlements came.
+--   :limit int
+-- Index: settlement_at, backwards, and the primary key of tick for each row.
+with settled as materialized (
+    select subscription, lane, position, at
+    from /*schema*/settlement
+    where at > clock_timestamp() - interval '10 minutes'
+    order by at desc
+    limit :limit
+), lane as (
+    select subscription, lane, (max(position) - min(position)) / extract(epoch from max(at) - min(at)) as rate
+    from settled
+    group by subscription, lane
+    having max(at) > min(at)
+), delay as (
+    select percentile_cont(0.99) within group (order by extract(epoch from settled.at - stamped.at)) as seconds
+    from settled
+    cross join lateral (
+        select tick.at from /*schema*/tick where tick.position >= settled.position order by tick.position limit 1
+    ) as stamped
+)
+select lane.subscription, min(lane.rate)::double precision as rate, null::double precision as seconds from lane group by lane.subscription
+union all
+select null, null, delay.seconds::double precision from delay

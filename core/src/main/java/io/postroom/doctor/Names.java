@@ -1,0 +1,38 @@
+package io.postroom.doctor;
+
+import java.util.List;
+import java.util.Locale;
+
+/** Names of others in SQL and in sentences. */
+final class Names {
+    private static final int SHOWN_MAX = 5;
+    private static final long KILO = 1024;
+
+    private Names() {}
+
+    static String quoted(String name) {
+        return '"' + name.replace("\"", "\"\"") + '"';
+    }
+
+    static String literal(String text) {
+        return "'" + text.replace("'", "''") + "'";
+    }
+
+    /** The first few of many. */
+    static String some(List<String> names) {
+        String first = String.join(", ", names.subList(0, Math.min(SHOWN_MAX, names.size())));
+        return names.size() > SHOWN_MAX ? first + " and " + (names.size() - SHOWN_MAX) + " more" : first;
+    }
+
+    /** {@code 64MB}, as PostgreSQL writes it. */
+    static String size(long bytes) {
+        String[] units = {"B", "kB", "MB", "GB", "TB"};
+        long value = bytes;
+        int unit = 0;
+        while (unit < units.length - 1 && value >= KILO && (value % KILO == 0 || value >= 10 * KILO)) {
+            value /= KILO;
+            unit++;
+        }
+        return String.format(Locale.ROOT, "%d%s", value, units[unit]);
+    }
+}

@@ -1,0 +1,2 @@
+-- Whether messages lie in the outbox's default partition.
+select /*schema*/has_strays()
