@@ -125,7 +125,7 @@ public record Overview(
     }
 
     /** Positions go back when a subscription is moved back; then nothing was delivered. */
-    private static double rate(Moment from, Moment to, long before, long after) {
+    static double rate(Moment from, Moment to, long before, long after) {
         double seconds = Duration.between(from.at(), to.at()).toMillis() / 1000.0;
         return seconds <= 0 ? 0 : Math.max(0, (after - before) / seconds);
     }

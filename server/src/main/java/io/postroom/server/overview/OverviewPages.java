@@ -9,10 +9,7 @@ import io.postroom.server.web.Pages;
 import io.postroom.server.web.Refusal;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** The first page, and {@code /api/v1/status}, which says the same. */
 public final class OverviewPages implements WebServer.Feature {
@@ -30,7 +27,7 @@ public final class OverviewPages implements WebServer.Feature {
     public void add(Routes routes) {
         Pages pages = routes.pages();
         routes.page("/", context -> show(context, pages));
-        routes.call("/status", context -> status());
+        routes.call("/status", context -> StatusJson.of(overview()));
     }
 
     private Overview overview() {
@@ -45,36 +42,5 @@ public final class OverviewPages implements WebServer.Feature {
         List<AuditEntry> acts = postroom.audit().list(AuditFilter.ALL, null, ACTS);
         Page page = pages.page(context, "Overview", "overview");
         pages.show(context, "overview", page, "overview", overview, "acts", acts, "problem", sampler.problem());
-    }
-
-    private Map<String, @Nullable Object> status() {
-        Overview overview = overview();
-        Sample sample = overview.sample();
-        Map<String, @Nullable Object> status = new LinkedHashMap<>();
-        status.put("at", sample.at().toString());
-        status.put("sentence", overview.sentence());
-        status.put("position", sample.position());
-        status.put("backlogMessages", sample.backlog());
-        status.put("lagSeconds", sample.lag().toMillis() / 1000.0);
-        status.put("publishedPerSecond", overview.published());
-        status.put("deliveredPerSecond", overview.delivered());
-        status.put("deadLetters", sample.deadLetters());
-        status.put("failedJobs", sample.work().failedJobs());
-        status.put("heldKeys", sample.heldKeys());
-        status.put("relays", sample.footing().relays());
-        status.put(
-                "problems",
-                overview.troubles().stream()
-                        .map(trouble -> {
-                            Map<String, @Nullable Object> problem = new LinkedHashMap<>();
-                            problem.put("level", trouble.level().word());
-                            problem.put("what", trouble.what());
-                            problem.put("why", trouble.why());
-                            problem.put("path", trouble.path());
-                            problem.put("command", trouble.command());
-                            return problem;
-                        })
-                        .toList());
-        return status;
     }
 }

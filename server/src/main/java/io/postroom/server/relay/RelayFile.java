@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,7 +60,7 @@ public final class RelayFile implements AutoCloseable {
         this.console = console;
     }
 
-    private record Delivery(Subscription subscription, Sink sink) {}
+    private record Delivery(Subscription subscription, Sink sink, List<Address> addresses) {}
 
     /** The block {@code relay}, with what holds where it says nothing. */
     private static final class Settings {
@@ -170,9 +171,10 @@ public final class RelayFile implements AutoCloseable {
         sections.forEach((name, section) -> {
             Optional<Subscription> subscription = subscription(name, section);
             Optional<Sink> sink = targets.of(section, settings.name);
+            List<Address> addresses = sink.isPresent() ? Targets.addresses(section) : List.of();
             section.close();
             if (subscription.isPresent() && sink.isPresent()) {
-                deliveries.add(new Delivery(subscription.get(), sink.get()));
+                deliveries.add(new Delivery(subscription.get(), sink.get(), addresses));
             } else {
                 sink.ifPresent(Sink::close);
             }
@@ -238,6 +240,14 @@ public final class RelayFile implements AutoCloseable {
     /** Whether there is something to deliver. */
     public boolean hasSubscriptions() {
         return !deliveries.isEmpty();
+    }
+
+    /** Where the destination of each subscription is reached; none for one that stays in this process. */
+    public Map<String, List<Address>> destinations() {
+        Map<String, List<Address>> destinations = new TreeMap<>();
+        deliveries.forEach(delivery ->
+                destinations.put(delivery.subscription().name(), delivery.addresses()));
+        return destinations;
     }
 
     public Upcasters upcasters() {

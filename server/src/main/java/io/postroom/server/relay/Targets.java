@@ -46,6 +46,22 @@ final class Targets {
         return sink;
     }
 
+    /** Where the sink of a subscription's block, in which there is no problem, connects to. */
+    static List<Address> addresses(Section subscription) {
+        if (subscription.has("kafka")) {
+            return Address.ofList(subscription
+                    .section("kafka")
+                    .flatMap(target -> target.text("bootstrap-servers"))
+                    .orElse(""));
+        }
+        return subscription.has("webhook")
+                ? Address.ofUrl(subscription
+                        .section("webhook")
+                        .flatMap(target -> target.text("url"))
+                        .orElse(""))
+                : List.of();
+    }
+
     private static Optional<Sink> kafka(Section target, String node) {
         KafkaSink.Builder builder = KafkaSink.builder().node(node.replaceAll("[^a-zA-Z0-9._-]", "-"));
         target.text("bootstrap-servers").ifPresent(builder::bootstrapServers);

@@ -9,6 +9,7 @@ import io.postroom.server.audit.AuditPages;
 import io.postroom.server.deadletter.Carrier;
 import io.postroom.server.deadletter.DeadLetterPages;
 import io.postroom.server.deadletter.RedrivePages;
+import io.postroom.server.doctor.DoctorPages;
 import io.postroom.server.footprint.FootprintPages;
 import io.postroom.server.idempotency.KeyPages;
 import io.postroom.server.job.JobPages;
@@ -102,6 +103,7 @@ public final class Console implements AutoCloseable {
                             new KeyPages(looking),
                             new AuditPages(looking),
                             new FootprintPages(looking),
+                            new DoctorPages(looking),
                             metrics));
             sampler.start();
             figures.start();

@@ -107,7 +107,8 @@ public record Page(
             new Part("read-models", "Read models", "/read-models", "p"),
             new Part("idempotency-keys", "Idempotency keys", "/idempotency-keys", "i"),
             new Part("audit", "Audit", "/audit", "a"),
-            new Part("database", "Database", "/database", "f"));
+            new Part("database", "Database", "/database", "f"),
+            new Part("doctor", "Doctor", "/doctor", "h"));
 
     private static String encoded(Map<String, @Nullable Object> parameters) {
         StringBuilder text = new StringBuilder();

@@ -121,6 +121,7 @@ class ConsoleBrowserTest {
         pages.put("idempotency-keys", "/idempotency-keys");
         pages.put("audit", "/audit");
         pages.put("database", "/database");
+        pages.put("doctor", "/doctor");
         pages.put("not-found", "/nothing");
         return pages;
     }

@@ -71,7 +71,8 @@ class ConsoleTest {
                 "/read-models",
                 "/idempotency-keys",
                 "/audit",
-                "/database"
+                "/database",
+                "/doctor"
             })
     void everyPageShowsWhatOthersWroteAsText(String path) throws Exception {
         HttpResponse<String> page = console.get(path.replace("MESSAGE", messageId));
@@ -164,6 +165,8 @@ class ConsoleTest {
                 "/api/v1/read-models                     | 200 | \"items\":[]",
                 "/api/v1/materialized-views              | 200 | shop.sales",
                 "/api/v1/database                        | 200 | \"daysAhead\":",
+                "/api/v1/doctor                          | 200 | \"findings\":[{",
+                "/api/v1/advice                          | 200 | \"messagesPerSecond\":",
                 "/api/v1/nothing                         | 404 | there is nothing at this address"
             })
     void callsAnswerInJson(String path, int status, String part) throws Exception {

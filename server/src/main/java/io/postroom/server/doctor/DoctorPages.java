@@ -1,0 +1,73 @@
+package io.postroom.server.doctor;
+
+import io.javalin.http.Context;
+import io.postroom.Postroom;
+import io.postroom.advice.Advice;
+import io.postroom.advice.Advisor;
+import io.postroom.advice.Figures;
+import io.postroom.advice.Wishes;
+import io.postroom.doctor.Examination;
+import io.postroom.server.advice.AdviceJson;
+import io.postroom.server.web.Pages;
+import io.postroom.server.web.Routes;
+import io.postroom.server.web.WebServer;
+import java.time.Duration;
+import java.util.List;
+
+/** Whether the database is fit, and which way to go: a page, and the calls that say the same. */
+public final class DoctorPages implements WebServer.Feature {
+    /** However many watch, the database is asked no more often. */
+    private static final Duration KEPT = Duration.ofSeconds(15);
+
+    private final Postroom reading;
+    private Consultation last = Consultation.NONE;
+
+    public DoctorPages(Postroom reading) {
+        this.reading = reading;
+    }
+
+    /** What was found, and when by this process's own clock. */
+    private record Consultation(Examination examination, Figures figures, List<Advice> advice, long nanos) {
+        static final Consultation NONE = new Consultation(
+                new Examination(List.of(), List.of()),
+                new Figures(
+                        Duration.ZERO, 0, 0, 0, 0, 0, null, 0, new Figures.Storage(0, 0, 0, 0), List.of()),
+                List.of(),
+                0);
+    }
+
+    @Override
+    public void add(Routes routes) {
+        Pages pages = routes.pages();
+        routes.page("/doctor", context -> show(context, pages))
+                .call("/doctor", context -> DoctorJson.object(consult().examination()))
+                .call("/advice", context -> {
+                    Consultation found = consult();
+                    return AdviceJson.object(found.figures(), found.advice());
+                });
+    }
+
+    private synchronized Consultation consult() {
+        if (last == Consultation.NONE || System.nanoTime() - last.nanos() > KEPT.toNanos()) {
+            Advisor advisor = reading.advisor();
+            Figures figures = advisor.measure();
+            last = new Consultation(
+                    reading.doctor().examine(), figures, advisor.advise(figures, Wishes.NONE), System.nanoTime());
+        }
+        return last;
+    }
+
+    private void show(Context context, Pages pages) {
+        Consultation found = consult();
+        pages.show(
+                context,
+                "doctor",
+                pages.page(context, "Doctor", "doctor"),
+                "examination",
+                found.examination(),
+                "figures",
+                found.figures(),
+                "advice",
+                found.advice());
+    }
+}

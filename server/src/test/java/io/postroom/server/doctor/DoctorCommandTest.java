@@ -1,0 +1,122 @@
+package io.postroom.server.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.server.CommandRun;
+import io.postroom.testkit.TestDatabase;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class DoctorCommandTest {
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void create() {
+        database = TestDatabase.create();
+        database.execute("alter database " + database.name() + " set synchronous_commit = off");
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    @Test
+    void tellsPeopleWhatWasSeenWhatToDoAndWhereToRead() {
+        CommandRun run = run("doctor");
+        assertThat(run.err()).isEmpty();
+        assertThat(run.exitCode()).isEqualTo(4);
+        assertThat(run.out())
+                .contains(
+                        "error    PR-D013  synchronous_commit of a role or database: synchronous_commit is off for database "
+                                + database.name())
+                .contains("\n         sql: alter database \"" + database.name() + "\" reset synchronous_commit\n")
+                .contains("\n         see: docs/operating/doctor.md#pr-d013\n")
+                .containsPattern("\n\\d+ errors?, \\d+ warnings?, \\d+ notes?");
+    }
+
+    @Test
+    void tellsProgramsTheSame() {
+        CommandRun run = run("doctor", "-o", "json");
+        JsonNode whole = JsonMapper.shared().readTree(run.out());
+        assertThat(run.exitCode()).isEqualTo(4);
+        assertThat(whole.propertyNames()).containsExactly("worst", "findings", "unchecked");
+        assertThat(whole.get("worst").asString()).isEqualTo("error");
+        JsonNode finding = whole.get("findings").get(0);
+        assertThat(finding.propertyNames())
+                .containsExactly("id", "severity", "title", "evidence", "advice", "fix", "fixRisk", "page");
+        CommandRun lines = run("doctor", "-o", "jsonl");
+        assertThat(lines.out().lines())
+                .hasSize(whole.get("findings").size() + whole.get("unchecked").size())
+                .allMatch(line -> JsonMapper.shared().readTree(line).has("kind"));
+    }
+
+    @Test
+    void printsNothingButAScript() {
+        CommandRun run = run("doctor", "--fix-sql");
+        assertThat(run.exitCode()).isEqualTo(4);
+        assertThat(run.out().lines())
+                .contains("alter database \"" + database.name() + "\" reset synchronous_commit;")
+                .allMatch(line -> line.isEmpty() || line.startsWith("-- ") || !line.startsWith("postroom"));
+        assertThat(run.err()).contains("error");
+        // What disturbs nobody comes before what takes something from somebody.
+        assertThat(run.out().indexOf("disturbs nobody"))
+                .isPositive()
+                .isLessThan(run.out().indexOf("takes something"));
+    }
+
+    @Test
+    void triesTheDestinationsOfAFileAndWhetherPoolsFit(@TempDir Path folder) throws IOException {
+        try (ServerSocket open = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            int free = freePort();
+            Path file = Files.writeString(folder.resolve("postroom.yaml"), """
+                    url: %s
+                    relay:
+                      connections: 200
+                    subscriptions:
+                      reached:
+                        webhook: {url: "http://127.0.0.1:%d/hook", allow-http: true, allow-private: [127.0.0.1], secrets: ["${SECRET}"]}
+                      unreached:
+                        kafka: {bootstrap-servers: "127.0.0.1:%d,127.0.0.1:%d", topic: t, source: /shop}
+                      here:
+                        log: {}
+                    """.formatted(database.url(), open.getLocalPort(), free, open.getLocalPort()));
+            CommandRun run = CommandRun.of(
+                    Map.of("SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), "doctor", "--config", file.toString());
+            assertThat(run.err()).isEmpty();
+            assertThat(run.out())
+                    .contains("warning  PR-D083")
+                    .contains("1 of 2 addresses of subscription unreached take no connection")
+                    .contains("127.0.0.1:" + free + " (ConnectException)")
+                    .contains("PR-D018")
+                    .doesNotContain("subscription reached", "subscription here");
+        }
+    }
+
+    @Test
+    void refusesARoleThatIsNone() {
+        CommandRun run = run("doctor", "--writer", "1");
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).contains("a role is");
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static CommandRun run(String... arguments) {
+        return CommandRun.of(Map.of("POSTROOM_URL", database.url()), arguments);
+    }
+}

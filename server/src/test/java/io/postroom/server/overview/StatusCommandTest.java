@@ -1,0 +1,133 @@
+package io.postroom.server.overview;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.relay.Relay;
+import io.postroom.relay.Subscription;
+import io.postroom.server.CommandRun;
+import io.postroom.server.CommandTree;
+import io.postroom.server.terminal.Terminal;
+import io.postroom.testkit.RecordingSink;
+import io.postroom.testkit.TestDatabase;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code status} and {@code top}: what the console's first page says, in a terminal. */
+class StatusCommandTest {
+    private static final String RELAY = "00000000-0000-7000-8000-000000000001";
+
+    private static TestDatabase database;
+
+    @BeforeAll
+    static void create() {
+        database = TestDatabase.create();
+        try (Relay relay = database.postroom()
+                .relay()
+                .deliver(Subscription.named("billing").lanes(2).build(), new RecordingSink())
+                .build()) {
+            relay.runOnce();
+        }
+    }
+
+    @AfterAll
+    static void drop() {
+        database.close();
+    }
+
+    @Test
+    void exitsByHealth() {
+        CommandRun stuck = run("status");
+        assertThat(stuck.exitCode()).isEqualTo(4);
+        assertThat(stuck.out())
+                .startsWith("One thing needs you now.\n  stuck    No relay is running: ")
+                .contains("\nlag 0ms, backlog 0 messages, dead letters 0, failed jobs 0, held keys 0")
+                .containsPattern("\nSUBSCRIPTION +LANES .*\nbilling +0/2 ");
+        database.execute("insert into postroom.relay (id, name, subscriptions, leased_until) values ('" + RELAY
+                + "', 'r1', '{billing}', now() + interval '1 hour')");
+        try {
+            CommandRun well = run("status");
+            assertThat(well.out()).startsWith("Everything is delivered.\n").containsPattern("\nnodes\nKIND.*\nrelay +r1 +billing ");
+            assertThat(well.exitCode()).isZero();
+            database.execute("""
+                    insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id, event_type,
+                        event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by)
+                    values ('subscription', 'billing', 1, 1, gen_random_uuid(), 'order', '1', 'OrderPlaced', 1, '{}', now(), 'rejected', 1, 'x',
+                        'y', 'z', 'r1')""");
+            assertThat(run("status").exitCode()).isEqualTo(5);
+        } finally {
+            database.execute("delete from postroom.relay", "delete from postroom.dead_letter");
+        }
+    }
+
+    @Test
+    void saysToProgramsWhatTheApiSays() {
+        CommandRun run = run("status", "-o", "json");
+        JsonNode status = JsonMapper.shared().readTree(run.out());
+        assertThat(status.propertyNames())
+                .containsExactly(
+                        "at",
+                        "sentence",
+                        "position",
+                        "backlogMessages",
+                        "lagSeconds",
+                        "publishedPerSecond",
+                        "deliveredPerSecond",
+                        "deadLetters",
+                        "failedJobs",
+                        "heldKeys",
+                        "relays",
+                        "problems",
+                        "jobs",
+                        "nodes");
+    }
+
+    @Test
+    void topShowsOneFrameWhereThereIsNoTerminal() {
+        CommandRun run = run("top", "--every", "200ms");
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.out())
+                .doesNotContain("\u001b")
+                .containsPattern("\nSUBSCRIPTION +LANES +IN +OUT .*\nbilling +0/2 +0/s +0/s ");
+    }
+
+    @Test
+    void topStreamsLines() {
+        CommandRun run = run("top", "--every", "200ms", "--frames", "2", "-o", "jsonl");
+        List<String> lines = run.out().lines().toList();
+        assertThat(lines).hasSize(2);
+        assertThat(JsonMapper.shared().readTree(lines.get(1)).get("subscriptions").get(0).propertyNames())
+                .contains("subscription", "outPerSecond", "lagMessages");
+    }
+
+    @Test
+    void topRedrawsATerminalAndLeavesItAsItWas() {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(
+                out,
+                new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8),
+                Map.of("POSTROOM_URL", database.url()),
+                true);
+        assertThat(CommandTree.run(terminal, "top", "--every", "200ms", "--frames", "2")).isZero();
+        String drawn = out.toString(StandardCharsets.UTF_8);
+        assertThat(drawn).startsWith("\u001b[?1049h").endsWith("\u001b[?1049l");
+        assertThat(drawn.split("\u001b\\[H", -1)).as("frames").hasSize(3);
+    }
+
+    @Test
+    void refusesAPaceThatHurts() {
+        assertThat(run("top", "--every", "10ms").err()).contains("--every is 10ms, the range is 200ms to 1h");
+        assertThat(run("top", "--frames", "0").err()).contains("--frames is 0, the least is 1");
+    }
+
+    private static CommandRun run(String... arguments) {
+        return CommandRun.of(Map.of("POSTROOM_URL", database.url()), arguments);
+    }
+}
