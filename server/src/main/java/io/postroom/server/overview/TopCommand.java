@@ -103,6 +103,10 @@ public final class TopCommand implements Callable<Integer> {
 
     /** A terminal hands a line over when it is ended, so q needs Enter. The thread ends with the process. */
     private static void leaveOnKey(StopSignal stop) {
+        if (System.console() == null) {
+            // Standard input belongs to somebody else.
+            return;
+        }
         Thread keys = new Thread(
                 () -> {
                     try {
