@@ -6,6 +6,8 @@ import io.postroom.Postroom;
 import io.postroom.postgres.Grants;
 import io.postroom.postgres.Schema;
 import io.postroom.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -131,6 +133,20 @@ class RolesTest {
     }
 
     @Test
+    void seesAProgramThatLogsInAboveTheRules() throws SQLException {
+        String words = " sessions of PostgreSQL JDBC Driver are those of " + login() + ", who bypasses row level security";
+        database.execute("alter role " + login() + " bypassrls");
+        try (Connection session = source().getConnection()) {
+            assertThat(session.isValid(10)).isTrue();
+            assertThat(findings(Check.PRIVILEGED_SESSION))
+                    .anySatisfy(finding -> assertThat(finding.evidence()).contains(words));
+            database.execute("alter role " + login() + " nobypassrls");
+            assertThat(findings(Check.PRIVILEGED_SESSION))
+                    .noneMatch(finding -> finding.evidence().contains(words));
+        }
+    }
+
+    @Test
     void tellsAReaderWhatItMayNotSeeAndLooksAtTheRest() {
         database.execute("grant " + roles.reader() + " to " + login());
         Examination examination = asLogin().examine(roles, 0);
@@ -159,10 +175,14 @@ class RolesTest {
     }
 
     private static Doctor asLogin() {
+        return Postroom.on(source()).doctor();
+    }
+
+    private static PGSimpleDataSource source() {
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setUrl(database.url().replaceAll("(?<=[?&])(user|password)=[^&]*", ""));
         source.setUser(login());
         source.setPassword("a test needs none");
-        return Postroom.on(source).doctor();
+        return source;
     }
 }

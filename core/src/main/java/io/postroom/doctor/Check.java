@@ -28,6 +28,7 @@ public enum Check {
     POLICIES_OFF("PR-D035", "row level security that is switched off"),
     POLICIES_BYPASSED("PR-D036", "row level security that an owner bypasses"),
     POLICIES_VIEW("PR-D037", "views that see past row level security"),
+    PRIVILEGED_SESSION("PR-D038", "programs that log in above the rules"),
     PARTITIONS_AHEAD("PR-D040", "partitions made ahead"),
     DEFAULT_PARTITION("PR-D041", "rows in a default partition"),
     POOLER("PR-D050", "pooler of transactions"),

@@ -121,6 +121,7 @@ public final class Doctor {
         PolicyChecks policies = new PolicyChecks(schema, notes);
         notes.look(List.of(Check.POLICIES_OFF, Check.POLICIES_BYPASSED), () -> policies.tables(tx));
         notes.look(List.of(Check.POLICIES_VIEW), () -> policies.views(tx));
+        notes.look(List.of(Check.PRIVILEGED_SESSION), () -> policies.sessions(tx));
     }
 
     private void examineSchema(Connection tx, Server server, Grants roles, int pool, Notes notes) {

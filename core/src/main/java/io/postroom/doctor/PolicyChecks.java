@@ -11,11 +11,13 @@ final class PolicyChecks {
     private final Notes notes;
     private final Sql listOpenTables;
     private final Sql listOpenViews;
+    private final Sql listPrivilegedSessions;
 
     PolicyChecks(Schema schema, Notes notes) {
         this.notes = notes;
         listOpenTables = schema.sql(PolicyChecks.class, "list_open_tables.sql");
         listOpenViews = schema.sql(PolicyChecks.class, "list_open_views.sql");
+        listPrivilegedSessions = schema.sql(PolicyChecks.class, "list_privileged_sessions.sql");
     }
 
     void views(Connection tx) {
@@ -29,6 +31,20 @@ final class PolicyChecks {
                     "let it read by the rights of whoever asks, who then needs rights on the table",
                     Fix.of(Fix.Risk.TAKES, "alter view " + name + " set (security_invoker = true)")));
             return name;
+        });
+    }
+
+    void sessions(Connection tx) {
+        listPrivilegedSessions.on(tx).list(row -> {
+            String login = row.getString("login");
+            notes.add(Finding.warning(
+                    Check.PRIVILEGED_SESSION,
+                    row.getLong("sessions") + " sessions of " + row.getString("application") + " are those of " + login + ", who "
+                            + (row.getBoolean("rolsuper") ? "is a superuser" : "bypasses row level security")
+                            + "; there should be none: no right and no policy holds for them",
+                    "give the application a login of its own with the role writer, and relays one with the role relay",
+                    Fix.NONE));
+            return login;
         });
     }
 
