@@ -3,6 +3,8 @@ package io.postroom.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.postroom.deadletter.Cause;
+import io.postroom.retry.Fault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -89,6 +91,29 @@ class JobRetentionTest {
         assertThat(shop.rows("select id from postroom.job_done")).isEmpty();
         assertThat(shop.rows("select name from postroom.job_batch where cancelled_at is not null order by id"))
                 .containsExactly("of a day", "of no day");
+    }
+
+    @Test
+    void aBatchGoesWhenNothingIsLeftOfItAndNobodyWaits() {
+        for (String name : List.of("ended", "young", "open", "needed", "buried")) {
+            shop.postroom.database().transact(tx -> shop.jobs.batch(tx, name));
+        }
+        String id = "(select id from postroom.job_batch where name = '%s')";
+        shop.enqueue(Job.of("work", "{}").batch(shop.database.queryLong(id.formatted("buried"))));
+        Hand hand = new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
+        Fault fault = Fault.of("broken", "it is broken");
+        hand.settle(List.of(new Ended(
+                hand.claim(1).get(0),
+                new Verdict.GiveUp(Cause.REJECTED, 1, fault, new Verdict.Note("failed", fault)),
+                0)));
+        shop.enqueue(Job.of("work", "{}").batch(shop.database.queryLong(id.formatted("open"))));
+        shop.database.execute(
+                "insert into postroom.job_need (of_batch, need, job_id, any_end) values (true, "
+                        + id.formatted("needed") + ", 1, false)",
+                "update postroom.job_batch set created_at = created_at - interval '31 days' where name <> 'young'");
+        shop.postroom.maintenance().runOnce();
+        assertThat(shop.rows("select name from postroom.job_batch order by id"))
+                .containsExactly("young", "open", "needed", "buried");
     }
 
     @Test

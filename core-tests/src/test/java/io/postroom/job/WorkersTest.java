@@ -313,6 +313,37 @@ class WorkersTest {
     }
 
     /** Out of memory, say: whoever writes ends must survive what everybody else does. */
+    /** A right that is missing, or a trigger of somebody else's, say. */
+    @Test
+    void writeAnEndLaterThatWasRefused() {
+        AtomicInteger ran = new AtomicInteger();
+        shop.database.execute(
+                "create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$",
+                "create trigger refuse before insert on postroom.job_done for each row when (new.kind = 'work') execute function refuse()");
+        try (Workers workers = shop.workers()
+                .queue("default", 2)
+                .handle("work", job -> {
+                    ran.incrementAndGet();
+                    return JobOutcome.done();
+                })
+                .handle("other", job -> JobOutcome.done())
+                .build()) {
+            workers.start();
+            List<Long> ids = shop.enqueueAll(List.of(
+                    Job.of("work", "1").build(),
+                    Job.of("work", "2").build(),
+                    Job.of("other", "3").build()));
+            shop.awaitState(ids.get(2), "done");
+            Workshop.await(() -> "both have run", () -> ran.get() == 2);
+            shop.database.execute("drop function refuse() cascade");
+            shop.awaitState(ids.get(0), "done");
+            shop.awaitState(ids.get(1), "done");
+        } finally {
+            shop.database.execute("drop function if exists refuse() cascade");
+        }
+        assertThat(ran).hasValue(2);
+    }
+
     @Test
     void goOnWritingEndsAfterAnError() {
         AtomicBoolean broken = new AtomicBoolean(true);

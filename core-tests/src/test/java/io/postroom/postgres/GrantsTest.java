@@ -54,7 +54,7 @@ class GrantsTest {
             inbox_consumer     -      siu    s      s      siu
             job                si     siud   s      siud   -
             job_attempt        -      si     s      si     -
-            job_batch          si     s      s      s      -
+            job_batch          si     sd     s      s      -
             job_done           -      si     s      si     -
             job_limit          siu    s      s      siu    -
             job_need           -      sd     s      s      -

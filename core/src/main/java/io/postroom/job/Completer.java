@@ -7,6 +7,7 @@ import io.postroom.retry.Backoff;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,9 @@ final class Completer {
     /** How much may wait to be written. */
     private static final int PENDING_MAX = 20_000;
 
+    /** How many that PostgreSQL has refused are tried again. */
+    private static final int LATER_MAX = 10_000;
+
     /** How many jobs that are done end with one statement. */
     private static final int BATCH_MAX = 1_000;
 
@@ -46,10 +50,13 @@ final class Completer {
     private final Telemetry telemetry;
     private final String name;
     private final BlockingQueue<Ended> pending = new LinkedBlockingQueue<>(PENDING_MAX);
-    /** Only the completer's thread uses them. */
+    /** What somebody had locked, or PostgreSQL refused. Only the completer's thread uses them. */
     private final List<Ended> later = new ArrayList<>();
 
-    private final Pace lockedLooks = new Pace(Duration.ofMillis(100), Duration.ofSeconds(5));
+    /** The fences of jobs that were refused, by id: each is told once. */
+    private final Map<Long, Long> refusedFences = new HashMap<>();
+
+    private final Pace laterLooks = new Pace(Duration.ofMillis(100), Duration.ofSeconds(5));
     private final Signal stop = new Signal();
     private volatile boolean stopped;
     private volatile long stopUntilNanos;
@@ -168,14 +175,20 @@ final class Completer {
         writeLater();
     }
 
-    /** What somebody had locked is tried again, now and then. */
+    /** What could not be written is tried again, now and then. */
     private void writeLater() throws InterruptedException {
-        if (!later.isEmpty() && lockedLooks.isDue(System.nanoTime())) {
+        if (!later.isEmpty() && laterLooks.isDue(System.nanoTime())) {
             long began = System.nanoTime();
             List<Ended> batch = newest(later);
             later.clear();
-            settle(batch);
-            lockedLooks.done(began, System.nanoTime());
+            try {
+                settle(batch);
+            } catch (RuntimeException | Error e) {
+                // Some may be written: their fences are gone.
+                later.addAll(batch);
+                throw e;
+            }
+            laterLooks.done(began, System.nanoTime());
         }
     }
 
@@ -266,11 +279,7 @@ final class Completer {
 
     private void refused(List<Ended> batch, Writing writing, Throwable e) throws InterruptedException {
         if (batch.size() == 1) {
-            LOG.error(
-                    "could not write what became of {}: {}; it is taken away when its deadline is over",
-                    batch.get(0).job(),
-                    e.getMessage(),
-                    e instanceof DatabaseException ? null : e);
+            refused(batch.get(0), e);
             return;
         }
         int half = batch.size() / 2;
@@ -278,8 +287,27 @@ final class Completer {
         insist(batch.subList(half, batch.size()), writing);
     }
 
+    /** A right may be missing that somebody grants, or a trigger of somebody else's be in the way for a while. */
+    private void refused(Ended ended, Throwable e) {
+        ClaimedJob job = ended.job();
+        boolean kept = later.size() < LATER_MAX;
+        Long before = kept ? refusedFences.put(job.id(), job.fence()) : refusedFences.remove(job.id());
+        if (kept) {
+            later.add(ended);
+        }
+        if (!kept || before == null || before != job.fence()) {
+            LOG.error(
+                    "could not write what became of {}: {}; {} it is taken away when its deadline is over",
+                    job,
+                    e.getMessage(),
+                    kept ? "it is tried again, and" : LATER_MAX + " others wait to be tried again, so",
+                    e instanceof DatabaseException ? null : e);
+        }
+    }
+
     private void conclude(List<Ended> batch, Set<Long> mine, boolean again) {
         List<Ended> others = new ArrayList<>();
+        batch.forEach(each -> refusedFences.remove(each.job().id()));
         for (Ended each : batch) {
             if (mine.contains(each.job().id())) {
                 report(each);

@@ -11,10 +11,15 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Forgets jobs that ended long ago, and attempts that failed long ago: old days as a whole, one step at a time, each a short
- * transaction. What failed stays among the dead letters until somebody resolves it. Safe to run anywhere, at any time.
+ * transaction. Then batches that nothing is left of. What failed stays among the dead letters until somebody resolves it. Safe to run anywhere, at any time.
  */
 final class JobPurger {
     static final Duration KEPT = Duration.ofDays(7);
+
+    /** Of batches, since they were begun. */
+    static final Duration BATCHES_KEPT = Duration.ofDays(30);
+
+    private static final int BATCHES_MAX = 10_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(JobPurger.class);
     private static final List<String> LOGS = List.of("job_done", "job_attempt");
@@ -27,10 +32,12 @@ final class JobPurger {
 
     private final Database database;
     private final Sql forgetDay;
+    private final Sql forgetBatches;
 
     JobPurger(Database database) {
         this.database = database;
         forgetDay = database.schema().sql(JobPurger.class, "forget_job_day.sql");
+        forgetBatches = database.schema().sql(JobPurger.class, "forget_job_batches.sql");
     }
 
     /** What one step did to a day. */
@@ -38,6 +45,11 @@ final class JobPurger {
 
     void purge() {
         LOGS.forEach(this::purge);
+        database.run(tx -> forgetBatches
+                .on(tx)
+                .set("kept", BATCHES_KEPT)
+                .set("limit", BATCHES_MAX)
+                .update());
     }
 
     /** Ends: a day is emptied, then dropped, or passed over. */

@@ -96,7 +96,7 @@ grant insert, update on /*schema*/source_offset to "/*relay*/";
 grant insert, update, delete on /*schema*/job, /*schema*/worker to "/*relay*/";
 grant insert on /*schema*/job_done, /*schema*/job_attempt to "/*relay*/";
 grant insert, update, delete on /*schema*/job_rate to "/*relay*/";
-grant delete on /*schema*/job_need to "/*relay*/";
+grant delete on /*schema*/job_need, /*schema*/job_batch to "/*relay*/";
 grant update on /*schema*/schedule to "/*relay*/";
 grant insert, update, delete on /*schema*/schedule_run to "/*relay*/";
 
