@@ -4,12 +4,13 @@ import io.javalin.http.Context;
 import io.postroom.Postroom;
 import io.postroom.audit.AuditEntry;
 import io.postroom.audit.AuditFilter;
-import io.postroom.server.terminal.Listing;
 import io.postroom.server.web.Asked;
+import io.postroom.server.web.JsonText;
 import io.postroom.server.web.Listed;
 import io.postroom.server.web.Pages;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -61,18 +62,22 @@ public final class AuditPages implements WebServer.Feature {
     private Map<String, @Nullable Object> call(Context context) {
         int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
         List<AuditEntry> entries = entries(context, limit);
-        Listing listing = new Listing("id", "at", "actor", "role", "action", "subject", "reason", "details");
-        entries.forEach(entry -> listing.row(
-                entry.id(),
-                entry.at(),
-                entry.actor(),
-                entry.role(),
-                entry.action(),
-                entry.subject(),
-                entry.reason(),
-                entry.details()));
+        List<Map<String, @Nullable Object>> objects =
+                entries.stream().map(AuditPages::object).toList();
         return Listed.of(
-                listing.objects(),
-                entries.size() == limit ? entries.get(limit - 1).id() : null);
+                objects, entries.size() == limit ? entries.get(limit - 1).id() : null);
+    }
+
+    private static Map<String, @Nullable Object> object(AuditEntry entry) {
+        Map<String, @Nullable Object> object = new LinkedHashMap<>();
+        object.put("id", entry.id());
+        object.put("at", entry.at().toString());
+        object.put("actor", entry.actor());
+        object.put("role", entry.role());
+        object.put("action", entry.action());
+        object.put("subject", entry.subject());
+        object.put("reason", entry.reason());
+        object.put("details", JsonText.raw(entry.details()));
+        return object;
     }
 }

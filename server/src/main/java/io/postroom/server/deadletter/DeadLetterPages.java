@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.util.RawValue;
 
 /** Dead letters: by their causes first, then one by one, each with its whole history. */
 public final class DeadLetterPages implements WebServer.Feature {
@@ -71,7 +72,7 @@ public final class DeadLetterPages implements WebServer.Feature {
                 .change("/dead-letters/{id}/reveal", context -> {
                     DeadLetter letter = letter(context);
                     pages.reveal(acting, context, "deadletter " + letter.id(), Acting.reason(context));
-                    return Map.of("payload", letter.message().payload());
+                    return Map.of("payload", new RawValue(letter.message().payload()));
                 });
     }
 
@@ -179,11 +180,12 @@ public final class DeadLetterPages implements WebServer.Feature {
     private Map<String, @Nullable Object> callShow(Context context, Pages pages) {
         DeadLetter letter = letter(context);
         Map<String, @Nullable Object> answer = new LinkedHashMap<>();
-        LetterListing.facts(letter)
+        LetterListing.facts(letter, false)
                 .objects()
                 .forEach(row -> answer.put(String.valueOf(row.get("field")), row.get("value")));
-        answer.put("payload", pages.carried(letter.message().payload()));
-        answer.put("history", letter.history());
+        answer.put("headers", letter.message().headers());
+        answer.put("payload", JsonText.raw(pages.carried(letter.message().payload())));
+        answer.put("history", JsonText.raw(letter.history()));
         return answer;
     }
 }

@@ -185,6 +185,11 @@ final class LetterListing {
 
     /** One dead letter for people, without its payload. */
     static Listing facts(DeadLetter letter) {
+        return facts(letter, true);
+    }
+
+    /** The same, with a row for each header or without. */
+    static Listing facts(DeadLetter letter, boolean headers) {
         Message message = letter.message();
         Burial burial = letter.burial();
         Resolution resolution = letter.resolution();
@@ -202,7 +207,9 @@ final class LetterListing {
                 .row("eventVersion", message.eventVersion())
                 .row("occurredAt", message.occurredAt())
                 .row("availableAt", message.availableAt());
-        new TreeMap<>(message.headers()).forEach((name, value) -> listing.row("header " + name, value));
+        if (headers) {
+            new TreeMap<>(message.headers()).forEach((name, value) -> listing.row("header " + name, value));
+        }
         listing.row("cause", burial.cause().word())
                 .row("attempts", burial.attempts())
                 .row("errorClass", burial.errorClass())

@@ -29,6 +29,7 @@ import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.util.RawValue;
 
 /**
  * Messages, newest first, searched through a window of positions at a time; and the whole life of one.
@@ -83,13 +84,13 @@ public final class MessagePages implements WebServer.Feature {
                     show(context, pages, true);
                 })
                 .call("/messages", context -> callList(context, pages))
+                .call("/messages/{id}", context -> callShow(context, pages))
                 .change("/messages/{id}/reveal", context -> {
                     String reason = Acting.reason(context);
                     pages.reveal(acting, context, "message " + Asked.uuid(context.pathParam("id"), "id"), reason);
-                    return Map.of("payload", message(why(context)).payload());
+                    return Map.of("payload", new RawValue(message(why(context)).payload()));
                 })
-                .call("/messages/{id}", context -> callShow(context, pages))
-                .call("/messages/{id}/why", context -> WhyJson.of(why(context)));
+                .call("/messages/{id}/why", context -> WhyJson.object(why(context)));
     }
 
     /** A page of what was found. {@code next} is where the search goes on; null at the beginning of the journal. */
@@ -210,6 +211,7 @@ public final class MessagePages implements WebServer.Feature {
     private Map<String, @Nullable Object> callShow(Context context, Pages pages) throws InterruptedException {
         Why why = why(context);
         Found found = Objects.requireNonNull(why.message());
+        // Gone with its day's partition: then what is known is what the journal has.
         Optional<Message> message = message(why, found.position());
         Map<String, @Nullable Object> answer = new LinkedHashMap<>();
         answer.put("id", why.messageId().toString());
@@ -217,11 +219,17 @@ public final class MessagePages implements WebServer.Feature {
         answer.put("tenantId", found.key().tenantId());
         answer.put("aggregateType", found.key().aggregateType());
         answer.put("aggregateId", found.key().aggregateId());
+        answer.put("aggregateVersion", message.map(Message::aggregateVersion).orElse(null));
         answer.put("eventType", found.eventType());
         answer.put("eventVersion", found.eventVersion());
         answer.put("occurredAt", found.occurredAt().toString());
+        answer.put(
+                "availableAt",
+                message.map(Message::availableAt).map(Instant::toString).orElse(null));
         answer.put("headers", message.map(Message::headers).orElse(null));
-        answer.put("payload", message.map(each -> pages.carried(each.payload())).orElse(null));
+        answer.put(
+                "payload",
+                message.map(each -> JsonText.raw(pages.carried(each.payload()))).orElse(null));
         return answer;
     }
 

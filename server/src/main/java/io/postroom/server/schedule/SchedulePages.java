@@ -12,8 +12,11 @@ import io.postroom.server.web.Page;
 import io.postroom.server.web.Pages;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
+import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Schedules: when each fires next, what it did last, and the switches. */
 public final class SchedulePages implements WebServer.Feature {
@@ -54,18 +57,11 @@ public final class SchedulePages implements WebServer.Feature {
                 .call(
                         "/schedules",
                         context -> Listed.of(listing(reading.schedules().list()).objects(), null))
-                .call(
-                        "/schedules/{name}",
-                        context -> listing(List.of(reading.schedules().get(name(context))))
-                                .objects()
-                                .get(0))
-                .once(
-                        "/schedules/{name}/run",
-                        (context, acting) -> Map.of(
-                                "job",
-                                acting.schedules()
-                                        .runNow(name(context), actor(context), Acting.reason(context))
-                                        .id()))
+                .call("/schedules/{name}", this::callShow)
+                .once("/schedules/{name}/run", (context, acting) -> {
+                    Enqueued job = acting.schedules().runNow(name(context), actor(context), Acting.reason(context));
+                    return Map.of("job", job.id(), "skipped", job.skipped());
+                })
                 .once(
                         "/schedules/{name}/pause",
                         (context, acting) -> Map.of(
@@ -92,6 +88,23 @@ public final class SchedulePages implements WebServer.Feature {
                 reading.schedules().next(name, NEXT),
                 "runs",
                 reading.schedules().runs(name, RUNS));
+    }
+
+    private Map<String, @Nullable Object> callShow(Context context) {
+        String name = name(context);
+        Map<String, @Nullable Object> answer = new LinkedHashMap<>(
+                listing(List.of(reading.schedules().get(name))).objects().get(0));
+        answer.put(
+                "next",
+                reading.schedules().next(name, NEXT).stream()
+                        .map(Instant::toString)
+                        .toList());
+        Listing runs = new Listing("fireAt", "job", "skipped", "at");
+        reading.schedules()
+                .runs(name, RUNS)
+                .forEach(run -> runs.row(run.fireAt(), run.jobId(), run.skipped(), run.at()));
+        answer.put("runs", runs.objects());
+        return answer;
     }
 
     private static Listing listing(List<ScheduleDetails> schedules) {

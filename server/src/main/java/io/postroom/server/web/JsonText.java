@@ -1,5 +1,8 @@
 package io.postroom.server.web;
 
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.util.RawValue;
+
 /**
  * Lays JSON out over lines without reading it: no number is rounded, no key moves, nothing is left out before the limit. Indents
  * may make a text a hundred times as long as it is stored, so what is shown ends somewhere.
@@ -18,6 +21,11 @@ public final class JsonText {
      */
     public static String pretty(String json) {
         return pretty(json, LENGTH_MAX);
+    }
+
+    /** As a part of a larger answer, byte for byte. */
+    public static @Nullable RawValue raw(@Nullable String json) {
+        return json == null ? null : new RawValue(json);
     }
 
     /** Whether {@link #pretty} shows less than all of it. */

@@ -5,22 +5,24 @@ import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import io.postroom.Postroom;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Where features enter their pages and calls. */
 public final class Routes {
     private static final JsonMapper JSON = JsonMapper.builder().build();
-    private static final String CALLS = "/api/v1";
 
     private final RoutesConfig routes;
     private final Pages pages;
     private final Deeds deeds;
+    private final ApiDocument document;
 
-    Routes(RoutesConfig routes, Pages pages, Deeds deeds) {
+    Routes(RoutesConfig routes, Pages pages, Deeds deeds, ApiDocument document) {
         this.routes = routes;
         this.pages = pages;
         this.deeds = deeds;
+        this.document = document;
     }
 
     public Pages pages() {
@@ -77,7 +79,11 @@ public final class Routes {
 
     /** A call that only reads. */
     public Routes call(String path, Call call) {
-        routes.get(CALLS + path, context -> send(context, JSON.writeValueAsBytes(call.answer(context))));
+        Set<String> names = document.queryNames("GET", path);
+        routes.get(ApiDocument.ROOT + path, context -> {
+            Asked.only(context, names);
+            send(context, JSON.writeValueAsBytes(call.answer(context)));
+        });
         return this;
     }
 
@@ -89,7 +95,9 @@ public final class Routes {
 
     /** A call that changes something, once for each key. */
     public Routes once(String path, OnceCall call) {
-        routes.post(CALLS + path, context -> {
+        Set<String> names = document.queryNames("POST", path);
+        routes.post(ApiDocument.ROOT + path, context -> {
+            Asked.only(context, names);
             String asked = context.path() + " " + Gate.hash(context.body());
             String answer = deeds.once(
                     user(context).name(),
@@ -103,7 +111,11 @@ public final class Routes {
 
     /** A call that changes something, and that has an identity of its own by which it is done once. */
     public Routes change(String path, Call call) {
-        routes.post(CALLS + path, context -> send(context, JSON.writeValueAsBytes(call.answer(context))));
+        Set<String> names = document.queryNames("POST", path);
+        routes.post(ApiDocument.ROOT + path, context -> {
+            Asked.only(context, names);
+            send(context, JSON.writeValueAsBytes(call.answer(context)));
+        });
         return this;
     }
 

@@ -82,7 +82,12 @@ public final class WebServer implements AutoCloseable {
             config.routes.get("/assets/{version}/{name}", assets::serve);
             config.routes.before(context -> admit(context, gate));
             new SignIn(gate, pages).add(config.routes);
-            features.forEach(feature -> feature.add(new Routes(config.routes, pages, deeds)));
+            ApiDocument document = ApiDocument.read();
+            byte[] description = document.json(settings.basePath());
+            config.routes.get(
+                    ApiDocument.ROOT + "/openapi.json",
+                    context -> context.contentType("application/json").result(description));
+            features.forEach(feature -> feature.add(new Routes(config.routes, pages, deeds, document)));
             errors(config, pages);
         });
         try {

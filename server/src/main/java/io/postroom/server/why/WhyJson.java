@@ -18,10 +18,15 @@ public final class WhyJson {
     private WhyJson() {}
 
     /** One object. */
-    public static String of(Why why) {
+    static String of(Why why) {
+        return JSON.writeValueAsString(object(why)) + "\n";
+    }
+
+    /** The same as a part of something else. */
+    public static Map<String, @Nullable Object> object(Why why) {
         Map<String, @Nullable Object> object = head(why);
         object.put("answers", why.answers().stream().map(WhyJson::answer).toList());
-        return JSON.writeValueAsString(object) + "\n";
+        return object;
     }
 
     /** An object for each answer. */
