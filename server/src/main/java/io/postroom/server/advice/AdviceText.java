@@ -18,16 +18,18 @@ final class AdviceText {
         line(
                 text,
                 Shown.rate(figures.messagesPerSecond()) + " messages over " + Durations.show(figures.window()) + ", "
-                        + Shown.rate(figures.peakPerSecond()) + " in the busiest minute, " + Shown.size(figures.payloadBytes())
-                        + " each; " + Shown.count(figures.consumers(), "consumer") + ", " + Shown.count(figures.relays(), "relay")
+                        + Shown.rate(figures.peakPerSecond()) + " in the busiest minute, "
+                        + Shown.size(figures.payloadBytes())
+                        + " each; " + Shown.count(figures.consumers(), "consumer") + ", "
+                        + Shown.count(figures.relays(), "relay")
                         + "; " + Shown.size(figures.storage().bytes()) + " of "
                         + Shown.count(figures.storage().days(), "day"));
         for (Advice each : advice) {
             text.append('\n');
             line(
                     text,
-                    each.urgency().word() + " ".repeat(7 - each.urgency().word().length()) + each.topic().id() + "  "
-                            + each.topic().title() + ": " + each.verdict());
+                    each.urgency().word() + " ".repeat(7 - each.urgency().word().length())
+                            + each.topic().id() + "  " + each.topic().title() + ": " + each.verdict());
             each.reasons()
                     .forEach(reason -> line(
                             text,

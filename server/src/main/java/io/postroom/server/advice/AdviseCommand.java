@@ -40,7 +40,10 @@ public final class AdviseCommand implements Callable<Integer> {
     private final Terminal terminal;
     private final GlobalOptions options;
 
-    @Option(names = "--latency", paramLabel = "DURATION", description = "How soon after its commit a message must arrive.")
+    @Option(
+            names = "--latency",
+            paramLabel = "DURATION",
+            description = "How soon after its commit a message must arrive.")
     private @Nullable Duration latency;
 
     @Option(names = "--replay-days", paramLabel = "N", description = "How far back messages must be replayable.")

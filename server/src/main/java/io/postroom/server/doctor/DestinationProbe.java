@@ -35,7 +35,8 @@ final class DestinationProbe {
                         Check.SINK_UNREACHABLE,
                         closed.size() == addresses.size() ? Severity.ERROR : Severity.WARNING,
                         closed.size() + " of " + addresses.size() + " addresses of subscription " + subscription
-                                + " take no connection from here within " + PATIENCE.toSeconds() + " s: " + String.join(", ", closed),
+                                + " take no connection from here within " + PATIENCE.toSeconds() + " s: "
+                                + String.join(", ", closed),
                         "check the address in the file, name resolution and firewalls between here and there",
                         Fix.NONE));
             }

@@ -57,7 +57,8 @@ public final class DoctorCommand implements Callable<Integer> {
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
-            description = "The settings of a relay: its database, whether its destinations can be reached from here, and whether pools fit.")
+            description =
+                    "The settings of a relay: its database, whether its destinations can be reached from here, and whether pools fit.")
     private @Nullable Path config;
 
     @Mixin

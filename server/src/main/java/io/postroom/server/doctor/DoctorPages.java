@@ -30,8 +30,7 @@ public final class DoctorPages implements WebServer.Feature {
     private record Consultation(Examination examination, Figures figures, List<Advice> advice, long nanos) {
         static final Consultation NONE = new Consultation(
                 new Examination(List.of(), List.of()),
-                new Figures(
-                        Duration.ZERO, 0, 0, 0, 0, 0, null, 0, new Figures.Storage(0, 0, 0, 0), List.of()),
+                new Figures(Duration.ZERO, 0, 0, 0, 0, 0, null, 0, new Figures.Storage(0, 0, 0, 0), List.of()),
                 List.of(),
                 0);
     }

@@ -52,8 +52,8 @@ public final class StatusCommand implements Callable<Integer> {
             Overview overview = look(sampler);
             List<JobQueue> queues = postroom.jobBoard().queues();
             NodeTable nodes = new NodeTable(postroom.database().schema());
-            StatusText text = new StatusText(
-                    overview, queues, postroom.database().run(tx -> nodes.list(tx, NODES_MAX)));
+            StatusText text =
+                    new StatusText(overview, queues, postroom.database().run(tx -> nodes.list(tx, NODES_MAX)));
             terminal.print(output.format() == OutputFormat.TABLE ? text.screen() : text.json());
             return exitCode(overview);
         }

@@ -23,7 +23,8 @@ final class StatusJson {
         status.put("heldKeys", sample.heldKeys());
         status.put("relays", sample.footing().relays());
         status.put(
-                "problems", overview.troubles().stream().map(StatusJson::problem).toList());
+                "problems",
+                overview.troubles().stream().map(StatusJson::problem).toList());
         return status;
     }
 

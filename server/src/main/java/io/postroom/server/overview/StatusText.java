@@ -28,7 +28,11 @@ final class StatusText {
 
     String screen() {
         StringBuilder text = new StringBuilder(head(overview));
-        table(text, "", subscriptions(overview.sample().subscriptions()), overview.sample().subscriptions().isEmpty());
+        table(
+                text,
+                "",
+                subscriptions(overview.sample().subscriptions()),
+                overview.sample().subscriptions().isEmpty());
         Listing jobs = jobs();
         table(text, "jobs", jobs, queues.isEmpty());
         table(text, "nodes", nodes(), nodes.isEmpty());
@@ -63,7 +67,8 @@ final class StatusText {
                         + (overview.drained() == null ? "" : " (gone in " + Shown.duration(overview.drained()) + ")")
                         + ", dead letters " + Shown.number(sample.deadLetters()) + ", failed jobs "
                         + Shown.number(sample.work().failedJobs()) + ", held keys "
-                        + Shown.number(sample.heldKeys()) + ", stamp to settlement " + Shown.duration(overview.delayMedian())
+                        + Shown.number(sample.heldKeys()) + ", stamp to settlement "
+                        + Shown.duration(overview.delayMedian())
                         + " / " + Shown.duration(overview.delayMost()) + ", position " + sample.position());
         return text.toString();
     }
@@ -90,8 +95,7 @@ final class StatusText {
 
     private Listing nodes() {
         Listing listing = new Listing("kind", "name", "serves", "startedAt", "lease");
-        nodes.forEach(node ->
-                listing.row(node.kind(), node.name(), node.serves(), node.startedAt(), node.lease()));
+        nodes.forEach(node -> listing.row(node.kind(), node.name(), node.serves(), node.startedAt(), node.lease()));
         return listing;
     }
 

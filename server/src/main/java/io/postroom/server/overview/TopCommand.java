@@ -88,7 +88,9 @@ public final class TopCommand implements Callable<Integer> {
     }
 
     private void show(Sampler sampler, StopSignal stop, boolean isScreen) {
-        long left = frames != null ? frames : isScreen || output.format() == OutputFormat.JSONL && !once ? Long.MAX_VALUE : 1;
+        long left = frames != null
+                ? frames
+                : isScreen || output.format() == OutputFormat.JSONL && !once ? Long.MAX_VALUE : 1;
         StatusCommand.look(sampler);
         // Rates are between two looks: the first frame need not wait long for the second.
         boolean stopped = stop.await(every.compareTo(FIRST) < 0 ? every : FIRST);

@@ -96,6 +96,8 @@ final class TopFrame {
         }
         Long before = history.get(last - 1).positions().get(state.name());
         Long after = history.get(last).positions().get(state.name());
-        return before == null || after == null ? 0 : Overview.rate(history.get(last - 1), history.get(last), before, after);
+        return before == null || after == null
+                ? 0
+                : Overview.rate(history.get(last - 1), history.get(last), before, after);
     }
 }

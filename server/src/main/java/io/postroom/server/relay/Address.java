@@ -30,7 +30,8 @@ public record Address(String host, int port) {
             return List.of();
         }
         int usual = "http".equals(uri.getScheme()) ? HTTP : HTTPS;
-        return List.of(new Address(uri.getHost().replaceAll("^\\[|\\]$", ""), uri.getPort() < 0 ? usual : uri.getPort()));
+        return List.of(
+                new Address(uri.getHost().replaceAll("^\\[|\\]$", ""), uri.getPort() < 0 ? usual : uri.getPort()));
     }
 
     @Override

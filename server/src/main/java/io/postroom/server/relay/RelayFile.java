@@ -245,8 +245,7 @@ public final class RelayFile implements AutoCloseable {
     /** Where the destination of each subscription is reached; none for one that stays in this process. */
     public Map<String, List<Address>> destinations() {
         Map<String, List<Address>> destinations = new TreeMap<>();
-        deliveries.forEach(delivery ->
-                destinations.put(delivery.subscription().name(), delivery.addresses()));
+        deliveries.forEach(delivery -> destinations.put(delivery.subscription().name(), delivery.addresses()));
         return destinations;
     }
 

@@ -39,7 +39,8 @@ class AdviseCommandTest {
 
     @Test
     void saysTheSameToPrograms() {
-        JsonNode whole = JsonMapper.shared().readTree(run("advise", "-o", "json").out());
+        JsonNode whole =
+                JsonMapper.shared().readTree(run("advise", "-o", "json").out());
         assertThat(whole.propertyNames()).containsExactly("figures", "advice");
         assertThat(whole.get("advice").get(0).propertyNames())
                 .containsExactly("id", "topic", "urgency", "verdict", "reasons", "page");

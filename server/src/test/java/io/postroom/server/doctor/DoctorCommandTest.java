@@ -90,7 +90,8 @@ class DoctorCommandTest {
                         kafka: {bootstrap-servers: "127.0.0.1:%d,127.0.0.1:%d", topic: t, source: /shop}
                       here:
                         log: {}
-                    """.formatted(database.url(), open.getLocalPort(), free, open.getLocalPort()));
+                    """.formatted(
+                            database.url(), open.getLocalPort(), free, open.getLocalPort()));
             CommandRun run = CommandRun.of(
                     Map.of("SECRET", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), "doctor", "--config", file.toString());
             assertThat(run.err()).isEmpty();

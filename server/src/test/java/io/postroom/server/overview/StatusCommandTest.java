@@ -54,7 +54,9 @@ class StatusCommandTest {
                 + "', 'r1', '{billing}', now() + interval '1 hour')");
         try {
             CommandRun well = run("status");
-            assertThat(well.out()).startsWith("Everything is delivered.\n").containsPattern("\nnodes\nKIND.*\nrelay +r1 +billing ");
+            assertThat(well.out())
+                    .startsWith("Everything is delivered.\n")
+                    .containsPattern("\nnodes\nKIND.*\nrelay +r1 +billing ");
             assertThat(well.exitCode()).isZero();
             database.execute("""
                     insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id, event_type,
@@ -103,7 +105,11 @@ class StatusCommandTest {
         CommandRun run = run("top", "--every", "200ms", "--frames", "2", "-o", "jsonl");
         List<String> lines = run.out().lines().toList();
         assertThat(lines).hasSize(2);
-        assertThat(JsonMapper.shared().readTree(lines.get(1)).get("subscriptions").get(0).propertyNames())
+        assertThat(JsonMapper.shared()
+                        .readTree(lines.get(1))
+                        .get("subscriptions")
+                        .get(0)
+                        .propertyNames())
                 .contains("subscription", "outPerSecond", "lagMessages");
     }
 
@@ -115,7 +121,8 @@ class StatusCommandTest {
                 new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8),
                 Map.of("POSTROOM_URL", database.url()),
                 true);
-        assertThat(CommandTree.run(terminal, "top", "--every", "200ms", "--frames", "2")).isZero();
+        assertThat(CommandTree.run(terminal, "top", "--every", "200ms", "--frames", "2"))
+                .isZero();
         String drawn = out.toString(StandardCharsets.UTF_8);
         assertThat(drawn).startsWith("\u001b[?1049h").endsWith("\u001b[?1049l");
         assertThat(drawn.split("\u001b\\[H", -1)).as("frames").hasSize(3);
