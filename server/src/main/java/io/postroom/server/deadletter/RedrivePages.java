@@ -8,6 +8,7 @@ import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedrivePlan;
 import io.postroom.deadletter.RedriveRequest;
+import io.postroom.deadletter.Redrives;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.web.Acting;
@@ -53,14 +54,18 @@ public final class RedrivePages implements WebServer.Feature {
     @Override
     public void add(Routes routes) {
         Pages pages = routes.pages();
-        routes.page(
-                        "/redrives",
-                        context -> pages.show(
-                                context,
-                                "redrives",
-                                pages.page(context, "Redrives", PLACE),
-                                "redrives",
-                                reading.deadLetters().redrives().list(PAGE)))
+        routes.page("/redrives", context -> {
+                    int limit = limit(context);
+                    List<Redrive> redrives = reading.deadLetters().redrives().list(limit);
+                    pages.show(
+                            context,
+                            "redrives",
+                            pages.page(context, "Redrives", PLACE),
+                            "redrives",
+                            redrives,
+                            "hasMore",
+                            limit == PAGE && redrives.size() == PAGE);
+                })
                 .page("/redrives/new", context -> plan(context, pages))
                 .page("/redrives/{id}", context -> show(context, pages))
                 .act("/redrives", this::request)
@@ -68,14 +73,16 @@ public final class RedrivePages implements WebServer.Feature {
                 .call(
                         "/redrives",
                         context -> Listed.of(
-                                objects(reading.deadLetters()
-                                        .redrives()
-                                        .list(Asked.limit(context, PAGE, io.postroom.deadletter.Redrives.LIST_MAX))),
-                                null))
+                                objects(reading.deadLetters().redrives().list(limit(context))), null))
                 .call("/redrives/{id}", context -> object(get(context)))
                 .change("/redrives/plan", this::callPlan)
                 .change("/redrives", this::callRequest)
                 .once("/redrives/{id}/cancel", this::callCancel);
+    }
+
+    private static int limit(Context context) {
+        Asked.only(context, Set.of("limit"));
+        return Asked.limit(context, PAGE, Redrives.LIST_MAX);
     }
 
     private void plan(Context context, Pages pages) {

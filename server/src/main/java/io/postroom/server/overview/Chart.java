@@ -45,6 +45,14 @@ public record Chart(
         return minutes == 60 ? "1 h ago" : minutes + " min ago";
     }
 
+    /** How long ago the middle is. */
+    public String middle() {
+        Duration half = Duration.between(from, to).dividedBy(2);
+        return half.toSecondsPart() == 0
+                ? half.toMinutes() + " min"
+                : half.toMinutes() + " min " + half.toSecondsPart() + " s";
+    }
+
     /** What a line shows. */
     record Series(String name, List<Point> points) {}
 

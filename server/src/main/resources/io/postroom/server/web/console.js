@@ -153,6 +153,7 @@
     const share = (event.clientX - area.left) / area.width;
     const row = rows.reduce((best, each) => Math.abs(each[0] - share) < Math.abs(best[0] - share) ? each : best);
     chart.classList.add('reading');
+    plot.querySelector('.cross').style.left = `${row[0] * area.width}px`;
     chart.querySelectorAll('.legend b').forEach((value, i) => {
       if (!value.dataset.last) value.dataset.last = value.textContent;
       value.textContent = row[i + 2];

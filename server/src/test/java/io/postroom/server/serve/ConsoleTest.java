@@ -146,6 +146,7 @@ class ConsoleTest {
                 "/api/v1/dead-letters?cause=x            | 400 | cause is 'x', it is one of",
                 "/api/v1/dead-letters?from=yesterday     | 400 | write 2026-11-15T10:00:00Z",
                 "/api/v1/redrives                        | 200 | \"items\":[",
+                "/api/v1/redrives?state=done             | 400 | 'state' is not a parameter here",
                 "/api/v1/redrives/00000000-0000-4000-8000-000000000001 | 404 | redrive.unknown",
                 "/api/v1/audit                           | 200 | \"items\":[",
                 "/api/v1/idempotency-keys?after=%20x     | 400 | after is not a cursor",
