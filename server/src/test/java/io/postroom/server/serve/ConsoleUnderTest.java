@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.sql.DataSource;
 
 /** A console on a database of its own, and somebody who asks it as a browser does. */
 public final class ConsoleUnderTest implements AutoCloseable {
@@ -54,10 +55,15 @@ public final class ConsoleUnderTest implements AutoCloseable {
 
     public static ConsoleUnderTest start(WebSettings settings, Filling filling) {
         TestDatabase database = TestDatabase.create();
+        return start(database, settings, filling, database.dataSource());
+    }
+
+    /** On a database that is there, through connections of somebody's choice. */
+    static ConsoleUnderTest start(TestDatabase database, WebSettings settings, Filling filling, DataSource source) {
         try {
             filling.fill(database);
             return new ConsoleUnderTest(
-                    database, Console.start(database.dataSource(), Schema.POSTROOM, Upcasters.NONE, settings));
+                    database, Console.start(source, Schema.POSTROOM, Upcasters.NONE, settings));
         } catch (SQLException e) {
             database.close();
             throw new IllegalStateException(e);
