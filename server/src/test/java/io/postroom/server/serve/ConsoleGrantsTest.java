@@ -40,8 +40,7 @@ class ConsoleGrantsTest {
         database.execute(grants.print(Schema.POSTROOM));
         try (HikariDataSource reader = as(database, grants.reader());
                 HikariDataSource operator = as(database, grants.operator())) {
-            ConsoleUnderTest looks =
-                    ConsoleUnderTest.start(database, WebSettings.local(0), Hostile::fill, reader);
+            ConsoleUnderTest looks = ConsoleUnderTest.start(database, WebSettings.local(0), Hostile::fill, reader);
             looks.enter();
             for (String page : PAGES) {
                 assertThat(looks.get(page).statusCode()).as(page).isEqualTo(200);

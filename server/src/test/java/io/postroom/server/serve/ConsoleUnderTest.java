@@ -62,8 +62,7 @@ public final class ConsoleUnderTest implements AutoCloseable {
     static ConsoleUnderTest start(TestDatabase database, WebSettings settings, Filling filling, DataSource source) {
         try {
             filling.fill(database);
-            return new ConsoleUnderTest(
-                    database, Console.start(source, Schema.POSTROOM, Upcasters.NONE, settings));
+            return new ConsoleUnderTest(database, Console.start(source, Schema.POSTROOM, Upcasters.NONE, settings));
         } catch (SQLException e) {
             database.close();
             throw new IllegalStateException(e);
