@@ -29,11 +29,15 @@ final class JobMeters {
                 .description("From when a job was due to its claim.")
                 .tags("queue", queue, "kind", kind)
                 .register(registry)));
-        runs = new PerValue<>(queue ->
-                new PerValue<>(kind -> new PerValue<>(outcome -> Timer.builder("postroom.jobs.run")
-                        .description("Claims of jobs, from their beginning to their end.")
-                        .tags("queue", queue, "kind", kind, "outcome", outcome)
-                        .register(registry))));
+        runs = new PerValue<>(queue -> new PerValue<>(kind -> {
+            PerValue<Timer> outcomes = new PerValue<>(outcome -> Timer.builder("postroom.jobs.run")
+                    .description("Claims of jobs, from their beginning to their end.")
+                    .tags("queue", queue, "kind", kind, "outcome", outcome)
+                    .register(registry));
+            // From zero on: a counter that is seen first when it is one has not grown, and nobody would be told.
+            outcomes.of("buried");
+            return outcomes;
+        }));
     }
 
     void enqueued(String queue, int jobs) {

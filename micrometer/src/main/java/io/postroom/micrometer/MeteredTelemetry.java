@@ -51,10 +51,12 @@ public final class MeteredTelemetry implements Telemetry {
         stamps = Timer.builder("postroom.journal.stamp")
                 .description("Stamps that found something.")
                 .register(registry);
-        inbox = counters("postroom.inbox.messages", "Messages that an inbox answered.", "consumer", "outcome");
-        requests = counters("postroom.idempotency.requests", "Requests under a key.", "operation", "outcome");
-        steps = counters("postroom.idempotency.steps", "Steps that changed hands.", "operation", "event");
-        externalCalls = counters("postroom.externalcall.calls", "Calls to others.", "call", "outcome");
+        inbox = counters(
+                "postroom.inbox.messages", "Messages that an inbox answered.", "consumer", "outcome", "failed");
+        requests =
+                counters("postroom.idempotency.requests", "Requests under a key.", "operation", "outcome", "mismatch");
+        steps = counters("postroom.idempotency.steps", "Steps that changed hands.", "operation", "event", "lost");
+        externalCalls = counters("postroom.externalcall.calls", "Calls to others.", "call", "outcome", "parked");
         readModelAges = new PerValue<>(name -> told(
                 "postroom.readmodel.age",
                 "The oldest message that a read model has not applied.",
@@ -208,10 +210,16 @@ public final class MeteredTelemetry implements Telemetry {
         return Counter.builder(name).description(description).register(registry);
     }
 
-    private PerValue<PerValue<Counter>> counters(String name, String description, String first, String second) {
-        return new PerValue<>(one -> new PerValue<>(two -> Counter.builder(name)
-                .description(description)
-                .tags(first, one, second, two)
-                .register(registry)));
+    /** {@code alarming} is there from zero on: a counter that is seen first when it is one has not grown, and nobody would be told. */
+    private PerValue<PerValue<Counter>> counters(
+            String name, String description, String first, String second, String alarming) {
+        return new PerValue<>(one -> {
+            PerValue<Counter> counters = new PerValue<>(two -> Counter.builder(name)
+                    .description(description)
+                    .tags(first, one, second, two)
+                    .register(registry));
+            counters.of(alarming);
+            return counters;
+        });
     }
 }

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.Timer;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** The meters of one subscription: found once for it, so that a message costs no search by tags. Safe for use by many threads. */
@@ -50,6 +51,8 @@ final class SubscriptionMeters {
                 .description("Messages that were given up.")
                 .tags("subscription", subscription, "reason", reason)
                 .register(registry));
+        // From zero on: a counter that is seen first when it is one has not grown, and nobody would be told.
+        List.of("rejected", "exhausted", "crashed").forEach(buried::of);
     }
 
     void delivered(long messages) {
