@@ -13,11 +13,6 @@ import org.jspecify.annotations.Nullable;
 final class Origin {
     private static final TextMapGetter<Map<String, String>> HEADERS = new TextMapGetter<>() {
         @Override
-        public Iterable<String> keys(Map<String, String> headers) {
-            return headers.keySet();
-        }
-
-        @Override
         public @Nullable String get(@Nullable Map<String, String> headers, String name) {
             return headers == null ? null : headers.get(name);
         }
@@ -27,8 +22,8 @@ final class Origin {
 
     /** Not valid if the message does not say. */
     static SpanContext of(Message message) {
-        return Span.fromContext(W3CTraceContextPropagator.getInstance()
-                        .extract(Context.root(), message.headers(), HEADERS))
+        return Span.fromContext(
+                        W3CTraceContextPropagator.getInstance().extract(Context.root(), message.headers(), HEADERS))
                 .getSpanContext();
     }
 }

@@ -32,7 +32,9 @@ public final class TracedOutbox {
     /** Publishes a batch and returns the ids in the same order; see {@link Outbox#publishAll}. One span for all of them. */
     public List<UUID> publishAll(Connection tx, List<Message> messages) {
         Objects.requireNonNull(messages, "messages is null");
-        return messages.isEmpty() ? outbox.publishAll(tx, messages) : traced(messages, () -> outbox.publishAll(tx, messages));
+        return messages.isEmpty()
+                ? outbox.publishAll(tx, messages)
+                : traced(messages, () -> outbox.publishAll(tx, messages));
     }
 
     private <T> T traced(List<Message> messages, Supplier<T> publish) {

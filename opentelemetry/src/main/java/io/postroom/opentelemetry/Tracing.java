@@ -77,8 +77,8 @@ public final class Tracing {
 
     /** A span for what the current thread publishes. */
     Span publication(List<Message> messages) {
-        String destination =
-                Objects.requireNonNull(messages.get(0), "message 0 of the batch is null").aggregateType();
+        String destination = Objects.requireNonNull(messages.get(0), "message 0 of the batch is null")
+                .aggregateType();
         SpanBuilder builder = tracer.spanBuilder("publish " + destination)
                 .setSpanKind(SpanKind.PRODUCER)
                 .setAttribute(Conventions.SYSTEM, Conventions.POSTROOM)

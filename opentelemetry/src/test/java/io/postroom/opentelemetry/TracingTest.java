@@ -73,7 +73,8 @@ class TracingTest {
 
         SpanData publication = only("publish order");
         assertThat(publication.getKind()).isEqualTo(SpanKind.PRODUCER);
-        assertThat(publication.getParentSpanId()).isEqualTo(request.getSpanContext().getSpanId());
+        assertThat(publication.getParentSpanId())
+                .isEqualTo(request.getSpanContext().getSpanId());
         assertThat(sink.accepted().get(0).headers().get("traceparent"))
                 .as("the message carries the context of its publication")
                 .contains(publication.getTraceId())
@@ -87,7 +88,8 @@ class TracingTest {
                 .containsEntry(Conventions.SYSTEM, "postroom")
                 .containsEntry(Conventions.OPERATION_TYPE, "send")
                 .containsEntry(Conventions.DESTINATION, "billing")
-                .containsEntry(Conventions.MESSAGE_ID, sink.accepted().get(0).id().toString())
+                .containsEntry(
+                        Conventions.MESSAGE_ID, sink.accepted().get(0).id().toString())
                 .containsEntry(Conventions.EVENT_TYPE, "OrderConfirmed")
                 .containsEntry(Conventions.ATTEMPT, 1L)
                 .containsEntry(Conventions.POSITION, 1L);
@@ -113,7 +115,8 @@ class TracingTest {
         try (Relay relay = postroom.relay()
                 .handle(
                         Subscription.named("mail").build(),
-                        tracing.handler("mail", envelope -> within.add(Span.current().getSpanContext())))
+                        tracing.handler(
+                                "mail", envelope -> within.add(Span.current().getSpanContext())))
                 .build()) {
             relay.runOnce();
         }
