@@ -56,6 +56,14 @@ class RulesTest {
         assertThat(advice.reasons()).hasSize(4).allMatch(reason -> reason.source().equals("seeds: migration triggers"));
     }
 
+    @Test
+    void aBurstIsNoTrigger() {
+        Figures burst = new Figures(
+                Duration.ofMinutes(9), 30_000, 30_000, 400, 1, 1, null, 0, new Figures.Storage(1, 1, 1, 1), List.of());
+        assertThat(about(Topic.BROKER, burst, Wishes.NONE).urgency()).isEqualTo(Urgency.STAY);
+        assertThat(about(Topic.CAPACITY, burst, Wishes.NONE).urgency()).isEqualTo(Urgency.ACT);
+    }
+
     @ParameterizedTest
     @CsvSource({
         // wanted, measured, verdict begins with
@@ -116,6 +124,23 @@ class RulesTest {
         Figures figures = figures(1, 1, 1, null, new Figures.Storage(days, 1, rows, 1));
         assertThat(about(Topic.PARTITIONS, figures, new Wishes(null, replayDays, 1)).urgency())
                 .isEqualTo(urgency);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"10000, 60, STAY", "10001, 60, WATCH", "10001, 9, STAY"})
+    void mostWalIsNotThatOfMessages(double walForEach, int minutes, Urgency urgency) {
+        Figures figures = new Figures(
+                Duration.ofMinutes(minutes),
+                10,
+                10,
+                400,
+                1,
+                1,
+                null,
+                walForEach * 10,
+                new Figures.Storage(1, 1, 1, 1),
+                List.of());
+        assertThat(about(Topic.WRITES, figures, Wishes.NONE).urgency()).isEqualTo(urgency);
     }
 
     @Test

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * threads.
  */
 public final class Advisor {
-    private static final int TICKS_MAX = 50_000;
     private static final int MESSAGES_MAX = 1_000;
     private static final int SETTLEMENTS_MAX = 2_000;
 
@@ -64,10 +63,7 @@ public final class Advisor {
     }
 
     private Figures measure(Connection tx, List<SubscriptionState> states) {
-        Rates rates = readRates
-                .on(tx)
-                .set("limit", TICKS_MAX)
-                .one(row -> new Rates(row.getLong("messages"), row.getDouble("seconds"), row.getDouble("peak")));
+        Rates rates = readRates.on(tx).one(row -> new Rates(row.getLong("messages"), row.getDouble("seconds"), row.getDouble("peak")));
         Load load = readLoad.on(tx)
                 .one(row -> new Load(row.getInt("relays"), row.getInt("readers"), row.getDouble("wal_rate")));
         Flows flows = flows(tx);

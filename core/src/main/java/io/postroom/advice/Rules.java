@@ -12,6 +12,9 @@ import java.util.stream.Collectors;
 final class Rules {
     static final double CEILING_LOW = 20_000;
     static final double CEILING_HIGH = 50_000;
+    /** Less is a burst. */
+    static final Duration SUSTAINED_MIN = Duration.ofMinutes(10);
+
     static final int CONSUMERS_MAX = 10;
     static final int REPLAY_DAYS_MAX = 30;
     static final Duration CDC_BELOW = Duration.ofMillis(100);
@@ -21,7 +24,10 @@ final class Rules {
     static final Duration LAG_MAX = Duration.ofSeconds(30);
     /** Of the ceiling: time enough to move before it is reached. */
     static final double WATCH_SHARE = 0.5;
-    /** More than this for each byte of payload is not the messages' own. */
+    /** What a message writes besides its payload: rows and index entries of outbox and journal, roughly. */
+    static final long MESSAGE_WAL_BYTES = 600;
+
+    /** More than this, times a message's own, is not the messages'. */
     static final double WAL_FACTOR_MAX = 10;
 
     private static final String CEILING = "seeds: scale ceiling of PostgreSQL as outbox";
@@ -74,9 +80,10 @@ final class Rules {
                 new Reason(
                         "sustained throughput",
                         rate(figures.messagesPerSecond()) + " over " + figures.window().toMinutes() + " min",
-                        "above " + rate(CEILING_LOW),
+                        "above " + rate(CEILING_LOW) + " for " + SUSTAINED_MIN.toMinutes() + " min",
                         TRIGGER,
-                        figures.messagesPerSecond() > CEILING_LOW),
+                        figures.messagesPerSecond() > CEILING_LOW
+                                && figures.window().compareTo(SUSTAINED_MIN) >= 0),
                 new Reason(
                         "consumers of the same messages",
                         Integer.toString(figures.consumers()),
@@ -144,7 +151,7 @@ final class Rules {
         Reason relays = new Reason(
                 "lanes of " + flow.name(),
                 Integer.toString(flow.lanes()),
-                "at least one for each of " + figures.relays() + " relays",
+                "no fewer than live relays: " + figures.relays(),
                 "a lane has one relay at a time",
                 flow.lanes() < figures.relays());
         boolean isLate = flow.lag().compareTo(LAG_MAX) > 0;
@@ -209,22 +216,23 @@ final class Rules {
 
     /** WAL is the whole server's: an upper bound of what messages cost. */
     private Advice writes() {
-        double own = figures.messagesPerSecond() * figures.payloadBytes();
-        double factor = own < 1 ? 0 : figures.walBytesPerSecond() / own;
+        boolean isKnown = figures.window().compareTo(SUSTAINED_MIN) >= 0 && figures.messagesPerSecond() >= 1;
+        double own = figures.payloadBytes() + MESSAGE_WAL_BYTES;
+        double each = isKnown ? figures.walBytesPerSecond() / figures.messagesPerSecond() : 0;
         Reason reason = new Reason(
-                "WAL of the server",
-                size(Math.round(figures.walBytesPerSecond())) + "/s, payloads " + size(Math.round(own)) + "/s",
-                "above " + Math.round(WAL_FACTOR_MAX) + " times the payloads",
-                "docs/benchmarks",
-                factor > WAL_FACTOR_MAX);
-        if (figures.messagesPerSecond() < 1 || !reason.passed()) {
-            return new Advice(Topic.WRITES, Urgency.STAY, "nothing to do about WAL", List.of(reason));
-        }
-        return new Advice(
-                Topic.WRITES,
-                Urgency.WATCH,
-                "most WAL of this server is not that of messages: look at max_wal_size and the business's own writes",
-                List.of(reason));
+                "WAL for each message",
+                isKnown ? size(Math.round(each)) : "not known before " + SUSTAINED_MIN.toMinutes() + " min of traffic",
+                "above " + size(Math.round(WAL_FACTOR_MAX * own)) + ", " + Math.round(WAL_FACTOR_MAX) + " times a message of "
+                        + size(figures.payloadBytes()),
+                "docs/operating/advise.md",
+                each > WAL_FACTOR_MAX * own);
+        return reason.passed()
+                ? new Advice(
+                        Topic.WRITES,
+                        Urgency.WATCH,
+                        "most WAL of this server is not that of messages: look at max_wal_size and the business's own writes",
+                        List.of(reason))
+                : new Advice(Topic.WRITES, Urgency.STAY, "nothing to do about WAL", List.of(reason));
     }
 
     private static String rate(double value) {

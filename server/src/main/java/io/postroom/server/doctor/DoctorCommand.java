@@ -156,10 +156,12 @@ public final class DoctorCommand implements Callable<Integer> {
                         case JSONL -> DoctorJson.lines(examination);
                     });
         }
-        return isFit(examination) ? ExitCode.OK : ExitCode.CHECK_FAILED;
+        return exitCode(examination, strict);
     }
 
-    private boolean isFit(Examination examination) {
-        return examination.count(Severity.ERROR) == 0 && !(strict && examination.count(Severity.WARNING) > 0);
+    static int exitCode(Examination examination, boolean strict) {
+        boolean isFit = examination.count(Severity.ERROR) == 0
+                && !(strict && examination.count(Severity.WARNING) > 0);
+        return isFit ? ExitCode.OK : ExitCode.CHECK_FAILED;
     }
 }

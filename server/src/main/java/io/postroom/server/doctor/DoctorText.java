@@ -25,9 +25,7 @@ final class DoctorText {
             line(text, pad("") + "do: " + finding.advice());
             finding.fix().statements().stream()
                     .limit(STATEMENTS_MAX)
-                    .forEach(statement -> line(
-                            text,
-                            pad("") + "sql: " + Quoted.text(statement.replaceAll("\\s+", " "), STATEMENT_LENGTH_MAX)));
+                    .forEach(statement -> line(text, pad("") + "sql: " + shown(statement)));
             if (finding.fix().statements().size() > STATEMENTS_MAX) {
                 line(text, pad("") + "sql: … all of it with --fix-sql");
             }
@@ -50,6 +48,14 @@ final class DoctorText {
                 + (examination.unchecked().isEmpty()
                         ? ""
                         : "; " + Counted.of(examination.unchecked().size(), "thing") + " could not be looked at");
+    }
+
+    /** A whole script is not for the screen. */
+    private static String shown(String statement) {
+        long lines = statement.lines().count();
+        return lines > 1
+                ? "a script of " + lines + " lines; --fix-sql prints it"
+                : Quoted.text(statement, STATEMENT_LENGTH_MAX);
     }
 
     private static String pad(String word) {

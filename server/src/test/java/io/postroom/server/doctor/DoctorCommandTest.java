@@ -2,6 +2,11 @@ package io.postroom.server.doctor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.doctor.Check;
+import io.postroom.doctor.Examination;
+import io.postroom.doctor.Finding;
+import io.postroom.doctor.Fix;
+import io.postroom.doctor.Severity;
 import io.postroom.server.CommandRun;
 import io.postroom.testkit.TestDatabase;
 import java.io.IOException;
@@ -9,11 +14,14 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -41,6 +49,7 @@ class DoctorCommandTest {
                         "error    PR-D013  synchronous_commit of a role or database: synchronous_commit is off for database "
                                 + database.name())
                 .contains("\n         sql: alter database \"" + database.name() + "\" reset synchronous_commit\n")
+                .containsPattern("\n         sql: a script of \\d+ lines; --fix-sql prints it\n")
                 .contains("\n         see: docs/operating/doctor.md#pr-d013\n")
                 .containsPattern("\n\\d+ errors?, \\d+ warnings?, \\d+ notes?");
     }
@@ -102,6 +111,15 @@ class DoctorCommandTest {
                     .contains("PR-D018")
                     .doesNotContain("subscription reached", "subscription here");
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"NOTE, false, 0", "NOTE, true, 0", "WARNING, false, 0", "WARNING, true, 4", "ERROR, false, 4", "ERROR, true, 4"})
+    void exitsByTheWorstThatWasFound(Severity severity, boolean strict, int exitCode) {
+        Finding finding = new Finding(Check.FSYNC, severity, "seen", "do", Fix.NONE);
+        assertThat(DoctorCommand.exitCode(new Examination(List.of(finding), List.of()), strict))
+                .isEqualTo(exitCode);
+        assertThat(DoctorCommand.exitCode(new Examination(List.of(), List.of()), strict)).isZero();
     }
 
     @Test
