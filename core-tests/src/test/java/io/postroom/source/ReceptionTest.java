@@ -196,6 +196,51 @@ class ReceptionTest {
         assertThat(offset()).isEqualTo(43);
     }
 
+    /** Its partition goes from one to the next after every attempt, as in rolling restarts. */
+    @Test
+    void attemptsAreCountedOnWhoeverHasThePartition() throws Exception {
+        reception().beginAt(List.of(new Progress("orders/0", null, 0, 100, null)));
+        Message bad = Messages.order("bad");
+        failing.put("bad", new IllegalStateException("never"));
+        for (int holder = 1; holder <= 3; holder++) {
+            assertThat(letters.list(DeadLetterFilter.ofOwner("billing"), null, 10))
+                    .isEmpty();
+            goesOn = true;
+            Reception reception = reception();
+            reception.beginAt(List.copyOf(reception.progress().values()));
+            Reception.Caller caller = keeping(100);
+            reception.receive(arrivals(List.of(bad, Messages.order("a"))), new Reception.Caller() {
+                @Override
+                public boolean goesOn() {
+                    return goesOn && handled == 0;
+                }
+
+                @Override
+                public void pause(Duration time) {
+                    goesOn = false;
+                }
+
+                @Override
+                public void handled(int more) {
+                    caller.handled(more);
+                }
+
+                @Override
+                public Mark mark(int arrivals) {
+                    return caller.mark(arrivals);
+                }
+            });
+        }
+        assertThat(letters.list(DeadLetterFilter.ofOwner("billing"), null, 10))
+                .singleElement()
+                .extracting("burial.attempts")
+                .isEqualTo(3);
+        assertThat(offset()).isEqualTo(101);
+        assertThat(database.queryLong("select attempts from postroom.source_offset"))
+                .as("of the next one")
+                .isZero();
+    }
+
     /** A database that was restored, or a standby that lacks the last commits. */
     @Test
     void nothingTakesEffectOnADatabaseThatHasGoneBack() throws Exception {

@@ -1,6 +1,7 @@
 package io.postroom.source;
 
 import io.postroom.postgres.Database;
+import io.postroom.postgres.DatabaseException;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
@@ -37,6 +38,34 @@ record Account(Database database, OffsetTable table, String consumer) {
             throw new OvertakenException(found.next());
         }
         throw wentBack(mark.partition(), mark.expected(), found);
+    }
+
+    /** How often the message that comes next has failed before, whoever had its partition. */
+    int failedAttempts(@Nullable Mark mark) {
+        if (mark == null) {
+            return 0;
+        }
+        try {
+            return database.run(tx -> table.failedAttempts(tx, consumer, mark)).orElse(0);
+        } catch (DatabaseException e) {
+            // The next transaction finds out what is the matter with the database.
+            return 0;
+        }
+    }
+
+    /** Notes it, so that whoever has the partition next does not begin to count anew. */
+    void noteFailedAttempts(@Nullable Mark mark, int attempts) {
+        if (mark == null) {
+            return;
+        }
+        try {
+            database.transact(tx -> {
+                table.noteFailedAttempts(tx, consumer, mark, attempts);
+                return true;
+            });
+        } catch (DatabaseException e) {
+            // It is counted here all the same; the next transaction finds out what is the matter.
+        }
     }
 
     /** Compares what was found before with what is there now; it never goes back unless the database does. */

@@ -66,6 +66,11 @@ final class Course {
         outage = null;
     }
 
+    /** Others have tried the next message so often before. */
+    void resume(int attempts) {
+        trial = new Trial(retry, node, attempts);
+    }
+
     void goesWell() {
         begin();
         max = Math.min(batchMax, max * 2);

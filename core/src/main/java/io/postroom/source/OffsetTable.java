@@ -4,6 +4,7 @@ import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Offsets of sources: one method per statement, no decisions. Runs in the given transaction, never commits. */
@@ -13,6 +14,8 @@ final class OffsetTable {
     private final Sql advance;
     private final Sql drop;
     private final Sql cut;
+    private final Sql failedAttempts;
+    private final Sql noteFailedAttempts;
 
     OffsetTable(Schema schema) {
         offsets = schema.sql(OffsetTable.class, "offsets.sql");
@@ -20,6 +23,8 @@ final class OffsetTable {
         advance = schema.sql(OffsetTable.class, "advance_offset.sql");
         drop = schema.sql(OffsetTable.class, "drop_offsets.sql");
         cut = schema.sql(OffsetTable.class, "cut_offsets.sql");
+        failedAttempts = schema.sql(OffsetTable.class, "failed_attempts.sql");
+        noteFailedAttempts = schema.sql(OffsetTable.class, "note_failed_attempts.sql");
     }
 
     List<Progress> offsets(Connection tx, String consumer) {
@@ -54,6 +59,25 @@ final class OffsetTable {
                         .set("epoch", mark.epoch())
                         .update()
                 == 1;
+    }
+
+    Optional<Integer> failedAttempts(Connection tx, String consumer, Mark mark) {
+        return failedAttempts
+                .on(tx)
+                .set("consumer", consumer)
+                .set("partition", mark.partition())
+                .set("expected", mark.expected())
+                .first(row -> row.getInt("attempts"));
+    }
+
+    void noteFailedAttempts(Connection tx, String consumer, Mark mark, int attempts) {
+        noteFailedAttempts
+                .on(tx)
+                .set("consumer", consumer)
+                .set("partition", mark.partition())
+                .set("expected", mark.expected())
+                .set("attempts", attempts)
+                .update();
     }
 
     void drop(Connection tx, String consumer) {

@@ -208,6 +208,9 @@ public final class Reception {
                 course.halve(batch.size());
             } else {
                 Duration took = Duration.ofNanos(System.nanoTime() - began);
+                if (course.trial().attempts() == 0) {
+                    course.resume(account.failedAttempts(caller.mark(1)));
+                }
                 Trial.Verdict verdict = course.trial().judge(Objects.requireNonNull(result.thrown()), took);
                 telemetry.failed(failure(batch.get(0), course.trial(), verdict, took));
                 if (settle(batch.get(0), course, verdict, caller)) {
@@ -252,6 +255,7 @@ public final class Reception {
         int failures = course.failed();
         if (verdict.decision() instanceof Decision.TryAgain again) {
             log(item, trial, verdict, "trying again in " + again.after().toMillis() + " ms");
+            account.noteFailedAttempts(caller.mark(1), trial.attempts());
             caller.pause(again.after());
             return false;
         }

@@ -76,11 +76,14 @@ create table /*schema*/source_offset (
     next_offset  bigint      not null,
     -- The broker's count of leaders when it wrote the record before: it tells whether what followed was lost and written anew.
     leader_epoch bigint,
+    -- How often the message that comes next has failed, for whoever has the partition then.
+    attempts     integer     not null default 0,
     updated_at   timestamptz not null default clock_timestamp(),
     primary key (consumer, partition),
     constraint source_offset_consumer check (consumer ~ '^[a-z][a-z0-9_.-]{0,99}$'),
     constraint source_offset_partition check (length(partition) <= 300),
-    constraint source_offset_order check (began_offset >= 0 and next_offset >= began_offset)
+    constraint source_offset_order check (began_offset >= 0 and next_offset >= began_offset),
+    constraint source_offset_attempts check (attempts >= 0)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
 insert into /*schema*/migration (version, name) values (12, 'source');
