@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.Postroom;
+import io.postroom.deadletter.Cause;
 import io.postroom.deadletter.DeadLetter;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.DeadLetters;
@@ -166,6 +167,37 @@ class ReceptionTest {
         };
     }
 
+    /** The same after a process that ended in the middle of so many messages. */
+    private Reception.Caller suspecting(long from, int messages) {
+        Reception.Caller caller = keeping(from);
+        return new Reception.Caller() {
+            @Override
+            public boolean goesOn() {
+                return goesOn;
+            }
+
+            @Override
+            public void pause(Duration time) throws InterruptedException {
+                caller.pause(time);
+            }
+
+            @Override
+            public void handled(int more) {
+                caller.handled(more);
+            }
+
+            @Override
+            public Mark mark(int arrivals) {
+                return caller.mark(arrivals);
+            }
+
+            @Override
+            public int suspects() {
+                return Math.max(0, messages - handled);
+            }
+        };
+    }
+
     private List<Arrival> arrivals(List<Message> messages) {
         return messages.stream()
                 .map(each -> new Arrival("orders/0@0", new Envelope(1, each, 1), false, null))
@@ -239,6 +271,45 @@ class ReceptionTest {
         assertThat(database.queryLong("select attempts from postroom.source_offset"))
                 .as("of the next one")
                 .isZero();
+    }
+
+    @Test
+    void whatMayHaveEndedAProcessIsTriedAloneAndCountedBeforeIt() throws Exception {
+        List<String> tried = new ArrayList<>();
+        projection = (tx, batch) -> {
+            tried.add(batch.size() + " with " + database.queryLong("select attempts from postroom.source_offset"));
+            apply(tx, batch);
+        };
+        Reception reception = reception();
+        reception.beginAt(List.of(new Progress("orders/0", null, 0, 100, null)));
+        reception.receive(arrivals(Messages.sequence("a", 5)), suspecting(100, 2));
+        assertThat(handled).isEqualTo(5);
+        assertThat(tried).containsExactly("1 with 1", "1 with 1", "3 with 0");
+        assertThat(database.queryLong("select attempts from postroom.source_offset"))
+                .isZero();
+    }
+
+    @Test
+    void aMessageThatEndedItsProcessAsOftenAsThePolicyAllowsIsBuried() throws Exception {
+        Reception reception = reception();
+        reception.beginAt(List.of(new Progress("orders/0", null, 0, 100, null)));
+        assertThat(reception.hold(List.of("orders/0"))).as("nobody had it").isEmpty();
+        assertThat(reception.hold(List.of("orders/0")))
+                .as("it was not released")
+                .containsExactly("orders/0");
+        database.execute("update postroom.source_offset set attempts = 3");
+        reception.receive(arrivals(List.of(Messages.order("bad"), Messages.order("a"))), suspecting(100, 2));
+        assertThat(letters.list(DeadLetterFilter.ofOwner("billing"), null, 10))
+                .singleElement()
+                .satisfies(letter -> {
+                    assertThat(letter.key().aggregateId()).isEqualTo("bad");
+                    assertThat(letter.burial().cause()).isEqualTo(Cause.CRASHED);
+                    assertThat(letter.burial().attempts()).isEqualTo(3);
+                });
+        assertThat(applied()).hasSize(1);
+        assertThat(offset()).isEqualTo(102);
+        reception.release(List.of("orders/0"));
+        assertThat(reception.hold(List.of("orders/0"))).isEmpty();
     }
 
     /** A database that was restored, or a standby that lacks the last commits. */

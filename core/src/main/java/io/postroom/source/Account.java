@@ -3,8 +3,10 @@ package io.postroom.source;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.DatabaseException;
 import java.sql.Connection;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +40,21 @@ record Account(Database database, OffsetTable table, String consumer) {
             throw new OvertakenException(found.next());
         }
         throw wentBack(mark.partition(), mark.expected(), found);
+    }
+
+    /** This process has them from now on. Returns those that whoever had them before did not leave in peace. */
+    Set<String> hold(Collection<String> partitions) {
+        return database.transact(tx -> table.hold(tx, consumer, partitions)).entrySet().stream()
+                .filter(Map.Entry::getValue)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
+    }
+
+    void release(Collection<String> partitions) {
+        database.transact(tx -> {
+            table.release(tx, consumer, partitions);
+            return true;
+        });
     }
 
     /** How often the message that comes next has failed before, whoever had its partition. */

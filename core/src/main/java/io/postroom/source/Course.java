@@ -22,6 +22,7 @@ final class Course {
     private int disturbed;
     private long disturbedNanos;
     private @Nullable Outage outage;
+    private boolean counted;
 
     Course(String consumer, String node, RetryPolicy retry, int batchMax) {
         this.consumer = consumer;
@@ -64,11 +65,19 @@ final class Course {
         failures = 0;
         disturbed = 0;
         outage = null;
+        counted = false;
     }
 
     /** Others have tried the next message so often before. */
     void resume(int attempts) {
         trial = new Trial(retry, node, attempts);
+    }
+
+    /** Whether the attempt at the next message is to be counted before it is made; it is, once. */
+    boolean isToBeCounted() {
+        boolean first = !counted;
+        counted = true;
+        return first;
     }
 
     void goesWell() {

@@ -3,7 +3,10 @@ package io.postroom.source;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -16,6 +19,8 @@ final class OffsetTable {
     private final Sql cut;
     private final Sql failedAttempts;
     private final Sql noteFailedAttempts;
+    private final Sql hold;
+    private final Sql release;
 
     OffsetTable(Schema schema) {
         offsets = schema.sql(OffsetTable.class, "offsets.sql");
@@ -25,6 +30,8 @@ final class OffsetTable {
         cut = schema.sql(OffsetTable.class, "cut_offsets.sql");
         failedAttempts = schema.sql(OffsetTable.class, "failed_attempts.sql");
         noteFailedAttempts = schema.sql(OffsetTable.class, "note_failed_attempts.sql");
+        hold = schema.sql(OffsetTable.class, "hold_offsets.sql");
+        release = schema.sql(OffsetTable.class, "release_offsets.sql");
     }
 
     List<Progress> offsets(Connection tx, String consumer) {
@@ -77,6 +84,23 @@ final class OffsetTable {
                 .set("partition", mark.partition())
                 .set("expected", mark.expected())
                 .set("attempts", attempts)
+                .update();
+    }
+
+    /** Whether each was deserted by whoever had it before. */
+    Map<String, Boolean> hold(Connection tx, String consumer, Collection<String> partitions) {
+        Map<String, Boolean> deserted = new HashMap<>();
+        hold.on(tx)
+                .set("consumer", consumer)
+                .set("partitions", partitions.toArray(String[]::new))
+                .list(row -> deserted.put(row.getString("partition"), row.getBoolean("deserted")));
+        return deserted;
+    }
+
+    void release(Connection tx, String consumer, Collection<String> partitions) {
+        release.on(tx)
+                .set("consumer", consumer)
+                .set("partitions", partitions.toArray(String[]::new))
                 .update();
     }
 

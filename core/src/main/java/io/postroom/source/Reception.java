@@ -13,6 +13,7 @@ import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -91,6 +92,11 @@ public final class Reception {
             return null;
         }
 
+        /** So many of those that come next may have ended the process that had them before: each is tried alone. */
+        default int suspects() {
+            return 0;
+        }
+
         /** Somebody else has brought its partition to this offset; what follows is found to be done, or is still to do. */
         default void overtaken(long next) {}
     }
@@ -115,6 +121,24 @@ public final class Reception {
     /** Goes on from there, wherever it was: it begins, or the broker no longer has what lies there. */
     public void beginAt(List<Progress> all) {
         account.put(all);
+    }
+
+    /**
+     * This process has these partitions from now on. Returns those that whoever had them before did not leave in peace: up to
+     * {@link #batchMax} of the messages that come next were in its hands, and one of them may have ended it.
+     */
+    public Set<String> hold(Collection<String> partitions) {
+        return account.hold(partitions);
+    }
+
+    /** Leaves partitions in peace: nothing of them is open. */
+    public void release(Collection<String> partitions) {
+        account.release(partitions);
+    }
+
+    /** How many messages go together at most. */
+    public int batchMax() {
+        return batchMax;
     }
 
     /** Notes that there is nothing to apply before an offset. Returns how far the partition is: further, if somebody else has gone on. */
@@ -184,7 +208,20 @@ public final class Reception {
         Course course = new Course(consumer, node, retry, batchMax);
         int next = 0;
         while (next < items.size() && caller.goesOn()) {
-            List<Application.Item> batch = batch(items, next, course.max());
+            boolean suspect = caller.suspects() > 0;
+            List<Application.Item> batch = batch(items, next, suspect ? 1 : course.max());
+            if (suspect && course.isToBeCounted()) {
+                Trial.Verdict crashed = count(course, caller);
+                if (crashed != null) {
+                    telemetry.failed(failure(batch.get(0), course.trial(), crashed, Duration.ZERO));
+                    if (settle(batch.get(0), course, crashed, caller)) {
+                        next++;
+                        course.begin();
+                        caller.handled(1);
+                    }
+                    continue;
+                }
+            }
             Outage outage = course.outage(batch.get(0));
             long began = System.nanoTime();
             Application.Result result = application.apply(batch, course.trial().attempts() + 1, caller);
@@ -220,6 +257,17 @@ public final class Reception {
                 }
             }
         }
+    }
+
+    /** Counts an attempt that is about to be made, in case that it ends this process. Not null: there were enough that did so. */
+    private Trial.@Nullable Verdict count(Course course, Caller caller) {
+        Mark mark = caller.mark(1);
+        course.resume(account.failedAttempts(mark));
+        Trial.Verdict crashed = course.trial().crashed().orElse(null);
+        if (crashed == null) {
+            account.noteFailedAttempts(mark, course.trial().attempts() + 1);
+        }
+        return crashed;
     }
 
     /**
@@ -261,6 +309,9 @@ public final class Reception {
         }
         if (verdict.decision() instanceof Decision.Unavailable) {
             log(item, trial, verdict, "it is not the message's fault, no attempt is counted");
+            if (caller.suspects() > 0) {
+                account.noteFailedAttempts(caller.mark(1), trial.attempts());
+            }
             caller.pause(PROBE.after(failures));
             return false;
         }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -19,6 +20,8 @@ import tools.jackson.databind.json.JsonMapper;
 final class Trial {
     /** So many of the last attempts are kept. */
     private static final int HISTORY_MAX = 100;
+
+    static final String CRASHED = "crashed";
 
     private final RetryPolicy policy;
     private final String node;
@@ -50,6 +53,21 @@ final class Trial {
             note(verdict, took);
         }
         return verdict;
+    }
+
+    /** The verdict if the attempts so far, none of which came to an end, are all that it has. */
+    Optional<Verdict> crashed() {
+        if (attempts == 0) {
+            return Optional.empty();
+        }
+        Fault fault = Fault.of(
+                "crash", "the process that had its partition ended, or lost the partition, during attempt " + attempts);
+        Verdict verdict = new Verdict(policy.decide(fault, attempts, null), fault, CRASHED);
+        if (!(verdict.decision() instanceof Decision.GiveUp)) {
+            return Optional.empty();
+        }
+        note(verdict, Duration.ZERO);
+        return Optional.of(verdict);
     }
 
     private Verdict judge(Outcome outcome) {

@@ -56,6 +56,9 @@ record Undertaker(ReceptionTable table, String consumer, String node, Telemetry 
     }
 
     private static Cause cause(Trial.Verdict verdict) {
+        if (verdict.word().equals(Trial.CRASHED)) {
+            return Cause.CRASHED;
+        }
         return ((Decision.GiveUp) verdict.decision()).rejected() ? Cause.REJECTED : Cause.EXHAUSTED;
     }
 }

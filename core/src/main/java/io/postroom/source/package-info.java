@@ -24,8 +24,11 @@
  * same messages come again and are duplicates, or known as dead letters. A process that was taken for dead, a zombie, may still commit
  * what it was at after its partitions were given to another: that transaction and the other's meet at the inbox, so each message takes
  * effect in one of them. Both go through their messages in order, and each waits at a message that the other has open, so order per key
- * holds, too. Attempts that failed are kept with the offset, so whoever has the partition next counts on. They are noted when they have
- * failed: a message that ends the process each time is not buried for it.
+ * holds, too. Attempts that failed are kept with the offset, so whoever has the partition next counts on.
+ *
+ * <p>A process that ends in the middle leaves its partitions {@code held}. Whoever has them next suspects as many messages as may have been
+ * in its hands: each is tried alone, and its attempt is counted, and committed, before it is made. One that has no attempts left then is
+ * buried as {@code crashed}.
  *
  * <p>A move, {@link io.postroom.source.Moves}, has one durable fact, the cut in {@code subscription_move}, noted before anything changes.
  * To Kafka it is where the topics ended, then where the journal ended: everything later lies beyond those offsets. To PostgreSQL it is how

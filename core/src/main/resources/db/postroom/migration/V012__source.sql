@@ -78,6 +78,8 @@ create table /*schema*/source_offset (
     leader_epoch bigint,
     -- How often the message that comes next has failed, for whoever has the partition then.
     attempts     integer     not null default 0,
+    -- Somebody has the partition, or had it and did not leave it in peace.
+    held         boolean     not null default false,
     updated_at   timestamptz not null default clock_timestamp(),
     primary key (consumer, partition),
     constraint source_offset_consumer check (consumer ~ '^[a-z][a-z0-9_.-]{0,99}$'),

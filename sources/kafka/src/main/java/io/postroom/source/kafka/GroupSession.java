@@ -129,7 +129,7 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
         } catch (OffsetOutOfRangeException e) {
             // What has not begun is put where it belongs in a moment.
             if (works.keySet().containsAll(e.offsetOutOfRangePartitions().keySet())) {
-                open(beginning.goOn(e));
+                open(beginning.goOn(e), Set.of());
             }
         }
         return ConsumerRecords.empty();
@@ -141,7 +141,8 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
             return;
         }
         try {
-            open(beginning.begin(Set.copyOf(fresh)));
+            Map<TopicPartition, Progress> begun = beginning.begin(Set.copyOf(fresh));
+            open(begun, reception.hold(names(begun.keySet())));
             fresh.clear();
         } catch (WakeupException e) {
             // Once more, unless it is over.
@@ -149,10 +150,31 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
         }
     }
 
-    private void open(Map<TopicPartition, Progress> begun) {
+    /** @param deserted those that whoever had them before did not leave in peace */
+    private void open(Map<TopicPartition, Progress> begun, Set<String> deserted) {
         leave(begun.keySet(), Duration.ZERO);
-        begun.forEach((partition, progress) ->
-                works.put(partition, new PartitionWork(partition, progress, reception, this::wake, over)));
+        begun.forEach((partition, progress) -> {
+            int suspects = deserted.contains(progress.partition()) ? reception.batchMax() : 0;
+            works.put(partition, new PartitionWork(partition, progress, suspects, reception, this::wake, over));
+        });
+    }
+
+    private static List<String> names(Collection<TopicPartition> partitions) {
+        return partitions.stream().map(Partitions::name).toList();
+    }
+
+    /** Whoever has them next need not suspect their messages. What cannot be noted is suspected, which does no harm. */
+    private void release(Collection<TopicPartition> partitions) {
+        List<TopicPartition> over = partitions.stream()
+                .filter(each -> works.containsKey(each) && works.get(each).isOver())
+                .toList();
+        try {
+            if (!over.isEmpty()) {
+                reception.release(names(over));
+            }
+        } catch (PostroomException e) {
+            LOG.debug("source {} could not note that it left {}: {}", reception.consumer(), over, e.getMessage());
+        }
     }
 
     /** Requires that the database still knows of what took effect here. For any thread. */
@@ -276,6 +298,7 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
         leave(partitions, grace);
         commit(partitions);
+        release(partitions);
         drop(partitions);
     }
 
@@ -311,6 +334,7 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
         leave(List.copyOf(works.keySet()), grace);
         try {
             commit(List.copyOf(works.keySet()));
+            release(List.copyOf(works.keySet()));
         } finally {
             works.clear();
             consumer.close(CloseOptions.timeout(ANSWER));

@@ -45,15 +45,21 @@ final class PartitionWork implements Reception.Caller {
     private volatile @Nullable Long epoch;
 
     private volatile long committed = -1;
+
+    /** So many of those that come next are tried alone. */
+    private int suspects;
+
     private final Thread thread;
 
     /**
      * @param begun where it begins; the broker is told that, too
+     * @param suspects how many of those that come next may have ended the process that had it before
      * @param over where it says what ended it, if it was not abandoned
      */
     PartitionWork(
             TopicPartition partition,
             Progress begun,
+            int suspects,
             Reception reception,
             Runnable changed,
             AtomicReference<@Nullable Throwable> over) {
@@ -61,6 +67,7 @@ final class PartitionWork implements Reception.Caller {
         this.handled = begun.next();
         this.kept = begun.next();
         this.epoch = begun.epoch();
+        this.suspects = suspects;
         this.reception = reception;
         this.changed = changed;
         this.over = over;
@@ -203,5 +210,16 @@ final class PartitionWork implements Reception.Caller {
         kept = Math.max(kept, mark.next());
         epoch = mark.epoch();
         handled = mark.next();
+        suspects = Math.max(0, suspects - arrivals);
+    }
+
+    @Override
+    public synchronized int suspects() {
+        return suspects;
+    }
+
+    /** Whether nothing of it is open. */
+    boolean isOver() {
+        return !thread.isAlive();
     }
 }

@@ -397,6 +397,36 @@ class KafkaSourceTest {
         assertExact();
     }
 
+    /** As three processes leave it that ended while each tried the first message. */
+    @Test
+    void aMessageThatEndsItsProcessesIsBuried() throws Exception {
+        try (Feed feed = feed()) {
+            note(feed.sendLast(20));
+            try (KafkaSource source = source("one").build(new Books())) {
+                source.start();
+                awaitBooked(20);
+            }
+            assertThat(database.queryLong("select count(*) from postroom.source_offset where held"))
+                    .as("left in peace")
+                    .isZero();
+            feed.sendLast(20);
+        }
+        database.execute("update postroom.source_offset set held = true, attempts = 3");
+        long partitions = database.queryLong("select count(*) from postroom.source_offset");
+        try (KafkaSource source = source("two").build(new Books())) {
+            source.start();
+            Books.await(
+                    "all are booked or buried",
+                    PATIENCE,
+                    () -> booked() + database.queryLong("select count(*) from postroom.dead_letter") == 40);
+        }
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter where cause = 'crashed'"))
+                .as("the first of each partition that has any")
+                .isBetween(1L, partitions);
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter where cause <> 'crashed'"))
+                .isZero();
+    }
+
     /** A standby that lacks the last commits has taken over, beneath a source that has nothing to do. */
     @Test
     void whatADatabaseThatWentBackHasLostTakesEffectAgain() throws Exception {
