@@ -53,7 +53,7 @@ class RulesTest {
                 about(Topic.BROKER, rates(average, average, consumers), new Wishes(null, replayDays, regions));
         assertThat(advice.urgency()).isEqualTo(hit.isEmpty() ? Urgency.STAY : Urgency.ACT);
         assertThat(advice.verdict()).endsWith(hit.isEmpty() ? "no trigger was hit" : "triggers hit: " + hit);
-        assertThat(advice.reasons()).hasSize(4).allMatch(reason -> reason.source().equals("seeds: migration triggers"));
+        assertThat(advice.reasons()).hasSize(4).allMatch(reason -> reason.source().equals("outbox guide: migration triggers"));
     }
 
     @Test

@@ -81,7 +81,7 @@ class GrantsTest {
             tick               -      s      s      s      -
             worker             -      siud   s      s      -
             every partition    -      -      -      -      -
-            every sequence     -      -      -      -      -
+            every sequence     -      -      s      s      -
             accept             -      x      -      -      x
             attempt_history    -      x      -      x      -
             check_lock         x      x      -      -      x

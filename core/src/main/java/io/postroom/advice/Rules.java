@@ -30,9 +30,9 @@ final class Rules {
     /** More than this, times a message's own, is not the messages'. */
     static final double WAL_FACTOR_MAX = 10;
 
-    private static final String CEILING = "seeds: scale ceiling of PostgreSQL as outbox";
-    private static final String TRIGGER = "seeds: migration triggers";
-    private static final String TREE = "seeds: decision tree, latency requirement";
+    private static final String CEILING = "outbox guide: scale ceiling of PostgreSQL as outbox";
+    private static final String TRIGGER = "outbox guide: migration triggers";
+    private static final String TREE = "outbox guide: decision tree, latency requirement";
 
     private final Figures figures;
     private final Wishes wishes;
@@ -190,13 +190,13 @@ final class Rules {
                 "messages in the busiest day",
                 Long.toString(storage.largestDayRows()),
                 "above " + PARTITION_ROWS_MAX,
-                "seeds: partition beyond 50 million rows",
+                "outbox guide: partition beyond 50 million rows",
                 storage.largestDayRows() > PARTITION_ROWS_MAX);
         Reason days = new Reason(
                 "days kept",
                 storage.days() + ", " + size(storage.bytes()) + " in all",
                 "above " + REPLAY_DAYS_MAX,
-                "seeds: hot for 30 days",
+                "outbox guide: hot for 30 days",
                 storage.days() > Math.max(REPLAY_DAYS_MAX, wishes.replayDays()));
         if (rows.passed()) {
             return new Advice(

@@ -8,13 +8,13 @@ import java.util.regex.Pattern;
 /**
  * One right that the printed grants give to one role.
  *
- * @param kind {@code schema}, {@code table}, {@code column} or {@code function}
+ * @param kind {@code schema}, {@code table}, {@code column}, {@code function} or {@code all sequences in schema}
  * @param object as SQL has it, a function with the types of its parameters
  * @param column empty unless it is a right on one
  */
 record GrantedRight(String role, String verb, String kind, String object, String column) {
     private static final Pattern GRANT =
-            Pattern.compile("(?ms)^grant (.+?) on (function |schema )?(.+?)\\s+to (.+?);");
+            Pattern.compile("(?ms)^grant (.+?) on (function |schema |all sequences in schema )?(.+?)\\s+to (.+?);");
     private static final Pattern VERB = Pattern.compile("(\\w+)\\s*(?:\\((.*)\\))?", Pattern.DOTALL);
 
     /** Every right of a script of grants, which must have been printed for its schema and roles. */

@@ -53,7 +53,7 @@ final class ObjectChecks {
             notes.unchecked(
                     Check.SEQUENCES,
                     "this login may not read sequences",
-                    "grant pg_read_all_data to " + Names.quoted(login.name()));
+                    "grant select on all sequences in schema " + Names.quoted(schema.name()) + " to " + Names.quoted(login.name()));
         }
         for (Sequence sequence : sequences) {
             if (sequence.percent() >= PERCENT_MAX) {

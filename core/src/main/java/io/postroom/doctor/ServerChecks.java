@@ -18,7 +18,7 @@ final class ServerChecks {
             18, LocalDate.of(2030, 11, 14));
 
     private static final long MEGABYTE = 1024L * 1024;
-    /** The seeds' settings for high throughput. */
+    /** What is advised for high throughput. */
     private static final long MAX_WAL_SIZE_MIN = 2048 * MEGABYTE;
 
     private static final long WAL_BUFFERS_MIN = 64 * MEGABYTE;

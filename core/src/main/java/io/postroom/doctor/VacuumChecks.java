@@ -10,7 +10,7 @@ import java.util.Set;
 
 /** Whether dead rows are removed in time, and old transaction ids. */
 final class VacuumChecks {
-    /** The seeds' alert for dead rows. */
+    /** More than this is worth an alert. */
     static final long DEAD_ROWS_MAX = 100_000;
     /** Small tables that are updated all the time: everybody reads them whole. */
     private static final Set<String> SMALL = Set.of("lane", "relay", "worker", "lease", "consumer_offset");

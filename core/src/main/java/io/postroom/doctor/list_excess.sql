@@ -1,13 +1,22 @@
 -- Rights on the schema and what is in it that nobody should have: of whom, which, on what. The owner's own do not come.
 --   :schema text   :owner text   and one array for each column of the rights that are meant
 -- Catalogs only.
-with meant as materialized (
+with wanted as materialized (
+    select role, verb, kind, object, col
+    from unnest(:roles::text[], :verbs::text[], :kinds::text[], :objects::text[], :columns::text[]) as wanted (role, verb, kind, object, col)
+), meant as materialized (
     select role, upper(verb) as verb, col,
            case kind when 'schema' then to_regnamespace(object)::oid
                      when 'function' then to_regprocedure(object)::oid
                      else to_regclass(object)::oid
            end as object
-    from unnest(:roles::text[], :verbs::text[], :kinds::text[], :objects::text[], :columns::text[]) as wanted (role, verb, kind, object, col)
+    from wanted
+    where kind <> 'all sequences in schema'
+    union all
+    select wanted.role, upper(wanted.verb), '', c.oid
+    from wanted
+    join pg_class as c on c.relnamespace = to_regnamespace(wanted.object) and c.relkind = 'S'
+    where wanted.kind = 'all sequences in schema'
 ), given as (
     select n.oid as object, 'schema ' || quote_ident(n.nspname) as name, '' as col, a.grantee, a.privilege_type, n.nspowner as owner
     from pg_namespace as n

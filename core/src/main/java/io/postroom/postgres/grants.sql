@@ -131,6 +131,8 @@ grant select on /*schema*/external_call to "/*reader*/";
 grant select, update on /*schema*/external_call to "/*operator*/";
 grant insert on /*schema*/audit to "/*writer*/";
 grant execute on function /*schema*/attempt_history(text, bigint), /*schema*/job_history(bigint) to "/*relay*/", "/*operator*/";
+-- How far they are from their end; the next number only the owner can draw.
+grant select on all sequences in schema /*schema.quoted*/ to "/*reader*/", "/*operator*/";
 grant execute on function /*schema*/has_strays(), /*schema*/kept_after() to "/*relay*/", "/*reader*/", "/*operator*/";
 
 -- Read models. A relay that serves them makes schemas, which its login owns; whoever swaps or retires generations must be a member of

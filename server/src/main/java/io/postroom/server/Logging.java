@@ -28,6 +28,10 @@ final class Logging {
         // What it has to say, we say: that an address is taken, that a request is too large.
         set("log.io.javalin", verbose ? "info" : "off");
         set("log.io.zonky", verbose ? "info" : "error");
+        if (!verbose && (command.equals("status") || command.equals("top"))) {
+            // They say it themselves.
+            set("log.io.postroom.server.overview.Sampler", "off");
+        }
         if (!verbose && (command.equals("tail") || command.equals("dev"))) {
             // A tail gives back what is beyond its limit, and the demo fails on purpose now and then.
             set("log.io.postroom.relay.Lane", "error");

@@ -88,19 +88,34 @@ public final class TopCommand implements Callable<Integer> {
     }
 
     private void show(Sampler sampler, StopSignal stop, boolean isScreen) {
-        long left = frames != null
-                ? frames
-                : isScreen || output.format() == OutputFormat.JSONL && !once ? Long.MAX_VALUE : 1;
+        boolean goesOn = isScreen || output.format() == OutputFormat.JSONL && !once;
+        long left = frames != null ? frames : goesOn ? Long.MAX_VALUE : 1;
         StatusCommand.look(sampler);
         // Rates are between two looks: the first frame need not wait long for the second.
         boolean stopped = stop.await(every.compareTo(FIRST) < 0 ? every : FIRST);
         while (!stopped && left > 0) {
-            TopFrame frame = new TopFrame(StatusCommand.look(sampler), sampler.history());
-            terminal.print(
-                    output.format() == OutputFormat.TABLE ? isScreen ? frame.screen() : frame.text() : frame.json());
+            terminal.print(frame(sampler, isScreen, goesOn));
             left--;
             stopped = left > 0 && stop.await(every);
         }
+    }
+
+    /** A database that is away for a while ends only what would end anyway. */
+    private String frame(Sampler sampler, boolean isScreen, boolean goesOn) {
+        Overview overview;
+        try {
+            overview = StatusCommand.look(sampler);
+        } catch (CommandException e) {
+            if (!goesOn) {
+                throw e;
+            }
+            return isScreen ? TopFrame.problemScreen(e.getMessage()) : TopFrame.problemJson(e.getMessage());
+        }
+        TopFrame frame = new TopFrame(overview, sampler.history());
+        if (output.format() != OutputFormat.TABLE) {
+            return frame.json();
+        }
+        return isScreen ? frame.screen() : frame.text();
     }
 
     /** A terminal hands a line over when it is ended, so q needs Enter. The thread ends with the process. */

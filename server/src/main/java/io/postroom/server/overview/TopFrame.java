@@ -1,6 +1,7 @@
 package io.postroom.server.overview;
 
 import io.postroom.server.terminal.Listing;
+import io.postroom.server.terminal.Quoted;
 import io.postroom.server.web.Shown;
 import io.postroom.subscription.SubscriptionState;
 import java.util.List;
@@ -17,6 +18,8 @@ final class TopFrame {
 
     private static final String REST_OF_LINE = "\u001b[K\n";
     private static final String REST_OF_SCREEN = "\u001b[J";
+
+    private static final int PROBLEM_LENGTH_MAX = 400;
 
     private final Overview overview;
     private final List<Moment> history;
@@ -42,6 +45,15 @@ final class TopFrame {
                         state.heldKeys(),
                         state.position()));
         return StatusText.head(overview) + "\n" + listing.table();
+    }
+
+    /** In place of a frame, when nobody answers. */
+    static String problemScreen(String problem) {
+        return HOME + Quoted.text(problem, PROBLEM_LENGTH_MAX) + REST_OF_LINE + REST_OF_SCREEN;
+    }
+
+    static String problemJson(String problem) {
+        return JSON.writeValueAsString(Map.of("problem", problem)) + "\n";
     }
 
     String screen() {

@@ -32,7 +32,7 @@ class AdviseCommandTest {
         assertThat(run.out())
                 .contains("act    PR-A002  PostgreSQL or a broker: move readers to Kafka")
                 .contains("triggers hit: regions\n")
-                .contains("       ! regions: 2; threshold: above 1 (seeds: migration triggers)\n")
+                .contains("       ! regions: 2; threshold: above 1 (outbox guide: migration triggers)\n")
                 .contains("watch  PR-A003")
                 .contains("         see: docs/operating/advise.md#pr-a002\n");
     }

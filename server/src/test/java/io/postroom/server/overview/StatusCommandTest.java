@@ -10,10 +10,13 @@ import io.postroom.server.terminal.Terminal;
 import io.postroom.testkit.RecordingSink;
 import io.postroom.testkit.TestDatabase;
 import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -126,6 +129,42 @@ class StatusCommandTest {
         String drawn = out.toString(StandardCharsets.UTF_8);
         assertThat(drawn).startsWith("\u001b[?1049h").endsWith("\u001b[?1049l");
         assertThat(drawn.split("\u001b\\[H", -1)).as("frames").hasSize(3);
+    }
+
+    /** The schema is away for a moment: the stream says so and goes on. */
+    @Test
+    void topGoesOnWhileTheDatabaseIsAway() {
+        List<String> lines = new CopyOnWriteArrayList<>();
+        CountDownLatch wellAgain = new CountDownLatch(1);
+        OutputStream out = new OutputStream() {
+            @Override
+            public void write(int octet) {
+                throw new AssertionError("lines are written whole");
+            }
+
+            @Override
+            public void write(byte[] bytes, int offset, int length) {
+                String line = new String(bytes, offset, length, StandardCharsets.UTF_8);
+                if (lines.isEmpty()) {
+                    database.execute("alter schema postroom rename to away");
+                } else if (line.contains("\"problem\"")) {
+                    database.execute("alter schema away rename to postroom");
+                } else {
+                    wellAgain.countDown();
+                }
+                lines.add(line);
+            }
+        };
+        Terminal terminal = new Terminal(
+                out,
+                new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8),
+                Map.of("POSTROOM_URL", database.url()),
+                false);
+        assertThat(CommandTree.run(terminal, "top", "--every", "200ms", "--frames", "3", "-o", "jsonl"))
+                .isZero();
+        assertThat(wellAgain.getCount()).as("%s", lines).isZero();
+        assertThat(lines).hasSize(3);
+        assertThat(lines.get(1)).startsWith("{\"problem\":\"");
     }
 
     @Test
