@@ -6,7 +6,9 @@ import io.postroom.postgres.SqlState;
 import io.postroom.server.advice.AdviseCommand;
 import io.postroom.server.audit.AuditCommand;
 import io.postroom.server.deadletter.DeadLetterCommand;
+import io.postroom.server.dev.BreakCommand;
 import io.postroom.server.dev.DevCommand;
+import io.postroom.server.dev.MendCommand;
 import io.postroom.server.doctor.DoctorCommand;
 import io.postroom.server.externalcall.ExternalCallCommand;
 import io.postroom.server.idempotency.IdempotencyCommand;
@@ -130,7 +132,11 @@ public final class CommandTree {
         commands.put("top", () -> new TopCommand(terminal, options));
         commands.put("doctor", () -> new DoctorCommand(terminal, options));
         commands.put("advise", () -> new AdviseCommand(terminal, options));
-        commands.put("dev", () -> new DevCommand(terminal, options));
+        commands.put(
+                "dev",
+                () -> new CommandLine(new DevCommand(terminal, options))
+                        .addSubcommand(new BreakCommand(terminal))
+                        .addSubcommand(new MendCommand(terminal)));
         commands.put("version", () -> new VersionCommand(terminal));
         commands.put(COMPLETION, () -> new CompletionCommand(terminal));
         return commands;

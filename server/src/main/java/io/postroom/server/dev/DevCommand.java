@@ -6,10 +6,8 @@ import io.postroom.PostroomException;
 import io.postroom.maintenance.Maintenance;
 import io.postroom.message.Upcasters;
 import io.postroom.postgres.DatabaseException;
-import io.postroom.postgres.Schema;
 import io.postroom.relay.Lag;
 import io.postroom.relay.Relay;
-import io.postroom.relay.Subscription;
 import io.postroom.server.metrics.Metrics;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.serve.Console;
@@ -21,9 +19,9 @@ import io.postroom.server.terminal.Terminal;
 import io.postroom.server.web.WebSettings;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -47,8 +45,10 @@ public final class DevCommand implements Callable<Integer> {
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(30);
     private static final Duration DRAIN = Duration.ofSeconds(3);
     private static final Duration DRAIN_LOOK = Duration.ofMillis(20);
+    /** Where data is unless somebody says otherwise. */
+    static final Path DATA = Path.of(".postroom", "dev");
+
     private static final int LANES = 10;
-    private static final int FAILURE_ONE_IN = 1_000;
     private static final Set<String> OF_ANOTHER_VERSION = Set.of("schema.changed", "schema.newer");
 
     private final Terminal terminal;
@@ -70,7 +70,7 @@ public final class DevCommand implements Callable<Integer> {
     private @Nullable Integer consolePort;
 
     @Option(names = "--data", paramLabel = "FOLDER", description = "Where data is kept; .postroom/dev unless given.")
-    private Path data = Path.of(".postroom", "dev");
+    private Path data = DATA;
 
     public DevCommand(Terminal terminal, GlobalOptions options) {
         this.terminal = terminal;
@@ -114,6 +114,7 @@ public final class DevCommand implements Callable<Integer> {
 
     private void run(DevServer server, HikariDataSource pool, StopSignal stop) {
         Metrics metrics = new Metrics();
+        String url = "jdbc:postgresql://localhost:" + server.port() + "/postgres?user=postgres";
         Flow flow = new Flow(metrics.registry());
         Postroom postroom =
                 Postroom.builder(pool).telemetry(metrics.telemetry()).build();
@@ -124,8 +125,10 @@ public final class DevCommand implements Callable<Integer> {
             return true;
         });
         try (Maintenance maintenance = postroom.maintenance();
-                Relay relay = relay(postroom);
-                Console console = console(server, postroom.database().schema(), metrics)) {
+                Mischief mischief = new Mischief(postroom, url);
+                Faults faults = Faults.watch(postroom.database(), mischief::begin);
+                Relay relay = DemoRelay.build(postroom, "dev", DRAIN, faults);
+                Console console = console(server, postroom, metrics)) {
             maintenance.start();
             relay.start();
             greet(server.port(), console.entry());
@@ -141,16 +144,26 @@ public final class DevCommand implements Callable<Integer> {
     }
 
     /** On the port that people remember, unless another program has it. */
-    private Console console(DevServer server, Schema schema, Metrics metrics) {
+    private Console console(DevServer server, Postroom postroom, Metrics metrics) {
         int wanted = consolePort == null ? WebSettings.PORT : consolePort;
         try {
-            return Console.start(server.dataSource(), schema, Upcasters.NONE, WebSettings.local(wanted), metrics);
+            return console(server, postroom, metrics, wanted);
         } catch (CommandException e) {
             if (consolePort != null) {
                 throw e;
             }
-            return Console.start(server.dataSource(), schema, Upcasters.NONE, WebSettings.local(0), metrics);
+            return console(server, postroom, metrics, 0);
         }
+    }
+
+    private static Console console(DevServer server, Postroom postroom, Metrics metrics, int port) {
+        return Console.start(
+                server.dataSource(),
+                postroom.database().schema(),
+                Upcasters.NONE,
+                WebSettings.local(port),
+                metrics,
+                List.of(new FaultPages(postroom.database())));
     }
 
     /** Steps that are not released yet may change; then a folder of an earlier day no longer fits. */
@@ -169,39 +182,16 @@ public final class DevCommand implements Callable<Integer> {
         }
     }
 
-    private Relay relay(Postroom postroom) {
-        return postroom.relay()
-                .name("dev")
-                .lease(Duration.ofSeconds(5))
-                .settleInterval(Duration.ofMillis(50))
-                .stopGrace(DRAIN)
-                .handle(
-                        Subscription.named("billing")
-                                .lanes(2)
-                                .eventTypes("OrderPlaced", "OrderPaid")
-                                .build(),
-                        envelope -> {})
-                .handle(
-                        Subscription.named("shipping")
-                                .lanes(2)
-                                .eventTypes("OrderPaid", "OrderShipped")
-                                .build(),
-                        envelope -> stumble())
-                .handle(
-                        Subscription.named("casework")
-                                .lanes(2)
-                                .aggregateTypes("case")
-                                .build(),
-                        envelope -> {})
-                .handle(Subscription.named("audit").lanes(4).build(), envelope -> {})
-                .build();
+    private String where() {
+        return data.equals(DATA) ? "" : " --data " + data;
     }
 
-    /** Now and then a handler fails, to show that nothing is lost by it. */
-    private static void stumble() {
-        if (ThreadLocalRandom.current().nextInt(FAILURE_ONE_IN) == 0) {
-            throw new IllegalStateException("the demo fails on purpose now and then");
-        }
+    private static String others() {
+        return String.join(
+                ", ",
+                Fault.words().stream()
+                        .filter(word -> !word.equals(Fault.POISON.word()))
+                        .toList());
     }
 
     private void greet(int port, String console) {
@@ -210,7 +200,8 @@ public final class DevCommand implements Callable<Integer> {
                 + "PostgreSQL  jdbc:postgresql://localhost:" + port + "/postgres?user=postgres\n"
                 + "Look        bin/postroom tail --url " + url + " --subscription me\n"
                 + "            bin/postroom subscription list --url " + url + "\n"
-                + "            psql " + url + " -c 'select * from demo.orders limit 5'\n\n");
+                + "            psql " + url + " -c 'select * from demo.orders limit 5'\n"
+                + "Break       bin/postroom dev break poison" + where() + "   or " + others() + "\n\n");
     }
 
     /** Everything that was committed should have arrived when it ends; what has not is there for the next run. */

@@ -21,3 +21,16 @@ create table if not exists /*schema*/cases (
     changed_at timestamptz not null default clock_timestamp()
 );
 create index if not exists cases_open on /*schema*/cases (state, changed_at) where state <> 'closed';
+
+-- What a client pays; see what a storm of duplicates leaves.
+create table if not exists /*schema*/payments (
+    id    uuid        not null primary key,
+    cents integer     not null,
+    at    timestamptz not null default clock_timestamp()
+);
+
+-- What is broken at the moment, by the names of postroom dev break.
+create table if not exists /*schema*/faults (
+    name  text        not null primary key,
+    since timestamptz not null default clock_timestamp()
+);

@@ -27,6 +27,7 @@ import io.postroom.server.web.WebServer;
 import io.postroom.server.web.WebSettings;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /** Console, API and health, with their connections. Close it to stop them. */
@@ -75,6 +76,17 @@ public final class Console implements AutoCloseable {
     /** The same, with the metrics of whatever else the process runs. */
     public static Console start(
             DataSource source, Schema schema, Upcasters upcasters, WebSettings settings, Metrics metrics) {
+        return start(source, schema, upcasters, settings, metrics, List.of());
+    }
+
+    /** The same, with pages that not every console has. */
+    public static Console start(
+            DataSource source,
+            Schema schema,
+            Upcasters upcasters,
+            WebSettings settings,
+            Metrics metrics,
+            List<WebServer.Feature> more) {
         HikariDataSource watching = Connections.watching(source);
         HikariDataSource reading = Connections.reading(source, READING, STATEMENT_MAX);
         // What a redrive would do takes longer than a page; whoever asks for it must not keep others from looking or
@@ -91,20 +103,24 @@ public final class Console implements AutoCloseable {
                     settings,
                     new Health(postroom(watching, schema, upcasters).database()),
                     new Deeds(doing, inside -> postroom(inside, schema, upcasters)),
-                    List.of(
-                            new OverviewPages(looking, sampler),
-                            new MessagePages(looking, doing),
-                            new SubscriptionPages(looking),
-                            new DeadLetterPages(looking, doing),
-                            new RedrivePages(looking, postroom(planning, schema, upcasters), doing, carrier),
-                            new JobPages(looking, doing),
-                            new SchedulePages(looking),
-                            new ReadModelPages(looking),
-                            new KeyPages(looking),
-                            new AuditPages(looking),
-                            new FootprintPages(looking),
-                            new DoctorPages(looking),
-                            metrics));
+                    Stream.concat(
+                                    Stream.of(
+                                            new OverviewPages(looking, sampler),
+                                            new MessagePages(looking, doing),
+                                            new SubscriptionPages(looking),
+                                            new DeadLetterPages(looking, doing),
+                                            new RedrivePages(
+                                                    looking, postroom(planning, schema, upcasters), doing, carrier),
+                                            new JobPages(looking, doing),
+                                            new SchedulePages(looking),
+                                            new ReadModelPages(looking),
+                                            new KeyPages(looking),
+                                            new AuditPages(looking),
+                                            new FootprintPages(looking),
+                                            new DoctorPages(looking),
+                                            metrics),
+                                    more.stream())
+                            .toList());
             sampler.start();
             figures.start();
             return new Console(watching, reading, planning, acting, sampler, figures, carrier, server);

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param path of this page, without the base
  * @param query of this page, in the order given
  * @param at when it was made
+ * @param parts the parts of the console, in their order
  */
 public record Page(
         String title,
@@ -31,7 +32,8 @@ public record Page(
         @Nullable User user,
         boolean canSignOut,
         String formToken,
-        Instant at) {
+        Instant at,
+        List<Part> parts) {
 
     /** An address of the console: a path, and names and values of its query; those without a value are left out. */
     public String link(String to, @Nullable Object... query) {
@@ -89,15 +91,11 @@ public record Page(
         return UUID.randomUUID().toString();
     }
 
-    /** The parts of the console, in their order. */
-    public List<Part> parts() {
-        return PARTS;
-    }
-
     /** A part of the console; {@code key} is pressed after {@code g}. */
     public record Part(String place, String name, String path, String key) {}
 
-    private static final List<Part> PARTS = List.of(
+    /** The parts that every console has. */
+    static final List<Part> PARTS = List.of(
             new Part("overview", "Overview", "/", "o"),
             new Part("messages", "Messages", "/messages", "m"),
             new Part("subscriptions", "Subscriptions", "/subscriptions", "s"),

@@ -12,6 +12,7 @@ import java.time.Clock;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes pages from templates that were compiled with the program. What a template is given is text, never markup. Thread-safe. */
@@ -20,6 +21,7 @@ public final class Pages {
             null, ContentType.Html, Pages.class.getClassLoader(), "io.postroom.server.web.template");
     private final WebSettings settings;
     private final Assets assets;
+    private volatile List<Page.Part> parts = Page.PARTS;
     private final Clock clock;
 
     Pages(WebSettings settings, Assets assets, Clock clock) {
@@ -29,6 +31,11 @@ public final class Pages {
     }
 
     /** What a page of one part of the console knows. */
+    /** Adds a part to the console, after the others. Only while features are added. */
+    public void add(Page.Part part) {
+        parts = Stream.concat(parts.stream(), Stream.of(part)).toList();
+    }
+
     public Page page(Context context, String title, String place) {
         Map<String, String> query = new LinkedHashMap<>();
         // The first, as the query reads it; names that are given twice are refused where they are read.
@@ -45,7 +52,8 @@ public final class Pages {
                 Gate.userOrNull(context),
                 settings.hasUsers(),
                 Gate.formToken(context),
-                clock.instant());
+                clock.instant(),
+                parts);
     }
 
     /** How much of payloads is shown here. */

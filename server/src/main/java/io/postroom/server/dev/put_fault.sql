@@ -1,0 +1,3 @@
+-- Break something of the demo, unless it is broken.
+--   :name text
+insert into /*schema*/faults (name) values (:name) on conflict (name) do nothing

@@ -1,0 +1,114 @@
+package io.postroom.server.dev;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands of docs/start.md, as a newcomer types them. */
+class StartTest {
+    private static final Pattern BLOCK = Pattern.compile("```bash\\n(.*?)```", Pattern.DOTALL);
+    private static final long PATIENCE_SECONDS = 180;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void theWalkEndsWithTheMessagesDelivered() throws Exception {
+        List<String> blocks = blocks();
+        assertThat(blocks).hasSizeGreaterThan(4);
+        command();
+        Process dev = shell("exec " + blocks.get(0), "dev.out");
+        try {
+            awaitLine(dev, folder.resolve("dev.out"), "published ");
+            // What a newcomer does not have to do: they read what the page says and then go on.
+            List<String> rest = new ArrayList<>(blocks.subList(1, blocks.size()));
+            int broken = index(rest, "break poison");
+            rest.set(broken, rest.get(broken) + until("0", "-lt"));
+            Process walk = shell("set -e\n" + String.join("\n", rest) + until("1", "-ge"), "walk.out");
+            assertThat(walk.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
+            String said = Files.readString(folder.resolve("walk.out"));
+            assertThat(walk.exitValue()).as(said).isZero();
+            assertThat(said)
+                    .contains("flowing", "billing", "Billing cannot read refunds")
+                    .contains("the total of the order is below zero", "OrderRefunded", "poison is mended")
+                    .contains("billing reads refunds now", "deadletter redrive");
+        } finally {
+            dev.destroy();
+            if (!dev.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                dev.destroyForcibly();
+            }
+        }
+    }
+
+    /** Waits until there are dead letters of billing, or none. */
+    private static String until(String few, String comparison) {
+        return "\nuntil [ " + few + " " + comparison
+                + " \"$(bin/postroom deadletter list --subscription billing -o jsonl | wc -l)\" ]; do sleep 1; done\n";
+    }
+
+    private static int index(List<String> blocks, String words) {
+        for (int i = 0; i < blocks.size(); i++) {
+            if (blocks.get(i).contains(words)) {
+                return i;
+            }
+        }
+        throw new AssertionError("no block has " + words);
+    }
+
+    private static List<String> blocks() throws IOException {
+        String text = Files.readString(Path.of("..", "docs", "start.md"));
+        Matcher matcher = BLOCK.matcher(text.replace("5433", String.valueOf(freePort())));
+        List<String> blocks = new ArrayList<>();
+        while (matcher.find()) {
+            blocks.add(matcher.group(1));
+        }
+        return blocks;
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** {@code bin/postroom} without the build: what it runs is what is tested here. */
+    private void command() throws IOException {
+        Path target = Path.of("target").toAbsolutePath();
+        Path script = Files.createDirectories(folder.resolve("bin")).resolve("postroom");
+        Files.writeString(
+                script,
+                "#!/bin/sh\nexec '" + Path.of(System.getProperty("java.home"), "bin", "java")
+                        + "' -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '" + target.resolve("classes") + ":"
+                        + target.resolve("lib") + "/*' io.postroom.server.Main \"$@\"\n");
+        Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private Process shell(String commands, String output) throws IOException {
+        return new ProcessBuilder("bash", "-c", commands)
+                .directory(folder.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve(output).toFile())
+                .start();
+    }
+
+    private static void awaitLine(Process process, Path file, String words) throws IOException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!Files.readString(file).contains(words)) {
+            assertThat(process.isAlive()).as(Files.readString(file)).isTrue();
+            assertThat(System.nanoTime()).as(Files.readString(file)).isLessThan(deadline);
+            LockSupport.parkNanos(200_000_000);
+        }
+    }
+}
