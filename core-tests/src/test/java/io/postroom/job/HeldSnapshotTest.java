@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -103,6 +104,34 @@ class HeldSnapshotTest {
                 .as("pages from the beginning: the snapshot holds them")
                 .isGreaterThan(2 * PAGES_MAX);
         assertThat(onward).as("pages from where the last claim ended").isLessThan(PAGES_MAX);
+    }
+
+    /** More than are looked at one by one where that is not needed. */
+    @Test
+    void soItDoesWithManyPriorities() throws SQLException {
+        Front front = new Front("many", hand.claims(), Duration.ZERO);
+        prioritize(GONE);
+        List<ClaimedJob> gone = shop.postroom.database().run(tx -> front.claim(tx, GONE));
+        assertThat(gone).hasSize(GONE);
+        shop.database.execute("delete from postroom.job where queue = 'many'");
+        prioritize(200);
+        List<Long> pages = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            try (Connection tx = shop.database.begin()) {
+                long before = pages(tx);
+                assertThat(front.claim(tx, CLAIM)).hasSize(CLAIM);
+                pages.add(pages(tx) - before);
+                tx.commit();
+            }
+        }
+        // Some of them look from the beginning, as often as that may cost.
+        assertThat(pages).anyMatch(each -> each < PAGES_MAX);
+    }
+
+    private static void prioritize(int count) {
+        shop.database.execute(
+                "insert into postroom.job (queue, kind, payload, priority) select 'many', 'work', '{}', n % 40"
+                        + " from generate_series(1, " + count + ") as n");
     }
 
     @Test

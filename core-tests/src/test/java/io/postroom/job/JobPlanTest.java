@@ -64,6 +64,21 @@ class JobPlanTest {
                         + " select false, n, 224000 + n % 2000, false from generate_series(1, 20000) as n",
                 "insert into postroom.job_attempt (job_id, attempt, fence, duration, worker, outcome)"
                         + " select n, 1, 1, interval '1 s', 'me', 'snoozed' from generate_series(1, 100000) as n",
+                // A hundred batches that somebody waits for, half of them ended; two thousand dead letters.
+                "insert into postroom.job_batch (name) select 'batch' from generate_series(1, 5000)",
+                "insert into postroom.job (queue, kind, payload, waits, run_at, batch) select 'other', 'work', '{}', 'time',"
+                        + " clock_timestamp() + interval '1 day', 2 * (n % 50) + 1 from generate_series(1, 20000) as n",
+                "insert into postroom.job_done (id, queue, kind, priority, payload, state, run_at, attempt, fence, created_at, ended_by, batch)"
+                        + " select 2000000 + n, 'default', 'work', 100, '{}', 'done', clock_timestamp(), 1, 1, clock_timestamp(), 'me',"
+                        + " n % 100 + 1 from generate_series(1, 20000) as n",
+                "insert into postroom.job_need (of_batch, need, job_id, any_end)"
+                        + " select true, n, 224001, false from generate_series(1, 100) as n",
+                """
+                insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id, event_type,
+                                                  event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by, job)
+                select 'job', 'default', 3000000 + n, 0, gen_random_uuid(), 'job', n::text, 'work', 1, '{}', clock_timestamp(), 'rejected', 1,
+                       'x', 'x', 'x', 'me', jsonb_build_object('uniqueKey', 'key-' || n, 'uniqueWhile', 'open')
+                from generate_series(1, 2000) as n""",
                 "analyze");
     }
 
@@ -189,6 +204,19 @@ class JobPlanTest {
                         "of_batch text,after bigint,limit int",
                         List.of("'false'", "0", "50"),
                         110),
+                // For each the need, a job or the batch, and nothing of those that are done.
+                Arguments.of(
+                        GateTable.class,
+                        "find_needs.sql",
+                        "of_batch text,after bigint,limit int",
+                        List.of("'true'", "0", "50"),
+                        110),
+                Arguments.of(
+                        JobRedriver.class,
+                        "refusals.sql",
+                        "ids bigint[]",
+                        List.of("'{11,12,13,14,15,16,17,18,19,20}'::bigint[]"),
+                        60),
                 Arguments.of(
                         GateTable.class,
                         "meet_needs.sql",
