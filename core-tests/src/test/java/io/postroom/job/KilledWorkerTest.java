@@ -17,7 +17,7 @@ class KilledWorkerTest {
     private static final int JOBS = 600;
 
     /** Whoever lives looks for the dead three times as often; what a test does is over long before. */
-    private static final long LEASE_MILLIS = 12_000;
+    private static final long LEASE_MILLIS = 6_000;
 
     private static Workshop shop;
 

@@ -27,6 +27,8 @@ import org.junit.jupiter.api.Test;
 class LostDatabaseJobTest {
     private static final int KILLS = Boolean.getBoolean("postroom.long") ? 15 : 2;
 
+    private static final int CUTS = Boolean.getBoolean("postroom.long") ? 10 : 4;
+
     /** Enough is enqueued for something to be on its way whenever the server dies. */
     private static final long WRITER_PAUSE_NANOS = 2_000_000;
 
@@ -119,7 +121,7 @@ class LostDatabaseJobTest {
                 Workers workers = workers(broken).build()) {
             workers.start();
             Thread writer = writer(database);
-            for (int cut = 0; cut < 10; cut++) {
+            for (int cut = 0; cut < CUTS; cut++) {
                 awaitEnded(database, committed.size() + 20);
                 proxy.cut();
             }
