@@ -86,7 +86,12 @@ public final class SubscriptionCommand {
             footer = {"%nExample:", "  postroom subscription show billing -o json | jq .deliveries"})
     int show(@Mixin OutputOption output, @Parameters(paramLabel = "NAME", description = NAME) String name) {
         return told(() -> {
-            SubscriptionListing.show(terminal, open().show(name), output.format());
+            Postroom postroom = open(terminal, options, Connections.SHORT);
+            SubscriptionListing.show(
+                    terminal,
+                    postroom.subscriptions().show(name),
+                    postroom.moves().underWay(name).orElse(null),
+                    output.format());
             return ExitCode.OK;
         });
     }

@@ -3,6 +3,7 @@ package io.postroom.server.subscription;
 import io.postroom.server.terminal.Listing;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.source.Move;
 import io.postroom.subscription.CircuitState;
 import io.postroom.subscription.HeldKey;
 import io.postroom.subscription.LaneMove;
@@ -176,13 +177,18 @@ final class SubscriptionListing {
         return listing;
     }
 
-    static void show(Terminal terminal, SubscriptionDetails details, OutputFormat format) {
+    /** @param move the one that has begun and not ended */
+    static void show(Terminal terminal, SubscriptionDetails details, @Nullable Move move, OutputFormat format) {
         if (format != OutputFormat.TABLE) {
-            terminal.print(JSON.writeValueAsString(json(details)) + "\n");
+            Map<String, @Nullable Object> object = json(details);
+            facts(move).forEach((fact, value) -> object.put(fact, plain(value)));
+            terminal.print(JSON.writeValueAsString(object) + "\n");
             return;
         }
         Listing facts = new Listing("fact", "value");
-        facts(details).forEach((fact, value) -> {
+        Map<String, @Nullable Object> known = facts(details);
+        known.putAll(facts(move));
+        known.forEach((fact, value) -> {
             if (value != null) {
                 facts.row(fact, value);
             }
@@ -245,6 +251,15 @@ final class SubscriptionListing {
         facts.put("copies", details.copies());
         facts.put("lanesReplaying", state.lanesReplaying());
         facts.put("replayRate", state.lanesReplaying() > 0 ? state.replayRate() : null);
+        return facts;
+    }
+
+    private static Map<String, @Nullable Object> facts(@Nullable Move move) {
+        Map<String, @Nullable Object> facts = new LinkedHashMap<>();
+        facts.put("movingTo", move == null ? null : move.target().word());
+        facts.put("movingSince", move == null ? null : move.notedAt());
+        facts.put("movingBy", move == null ? null : move.actor());
+        facts.put("moveReason", move == null ? null : move.reason());
         return facts;
     }
 

@@ -14,6 +14,7 @@ import io.postroom.source.kafka.KafkaSource;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -51,8 +52,13 @@ class MoveCommandTest {
         return CommandRun.of(Map.of("POSTROOM_URL", database.url()), all);
     }
 
+    private static String show() {
+        return CommandRun.of(Map.of("POSTROOM_URL", database.url()), "subscription", "show", "billing", "-o", "json")
+                .out();
+    }
+
     private static CommandRun move(String name, String target, String... more) {
-        List<String> all = new java.util.ArrayList<>(List.of(
+        List<String> all = new ArrayList<>(List.of(
                 name,
                 "--to",
                 target,
@@ -119,6 +125,7 @@ class MoveCommandTest {
             assertThat(move("billing", "kafka", "--reason", "x").err())
                     .contains("there is no terminal to ask on; add --yes");
 
+            assertThat(show()).contains("\"movingTo\":null");
             CommandRun there = move("billing", "kafka", "--reason", "more", "--actor", "ann", "--yes");
             assertThat(there.exitCode()).as(there.err()).isZero();
             assertThat(there.err()).contains("the cut is position", "subscription billing is served by kafka now");
@@ -146,6 +153,18 @@ class MoveCommandTest {
         }
         assertThat(database.queryLong("select count(*) from postroom.audit where actor = 'ann'"))
                 .isEqualTo(4);
+
+        // Nobody is there any more to apply these: the move waits, and it is seen that it does.
+        postroom.database().transact(tx -> postroom.outbox().publishAll(tx, Messages.ofManyKeys("d", 5)));
+        postroom.journal().stampAll();
+        assertThat(move("billing", "kafka", "--reason", "again", "--actor", "ann", "--yes", "--wait", "300ms")
+                        .exitCode())
+                .isEqualTo(5);
+        assertThat(show()).contains("\"movingTo\":\"kafka\"", "\"movingBy\":\"ann\"", "\"moveReason\":\"again\"");
+        assertThat(run("billing", "--cancel", "--reason", "not today", "--actor", "ann")
+                        .exitCode())
+                .isZero();
+        assertThat(show()).contains("\"movingTo\":null");
     }
 
     /** And waits until all of it was applied, whoever serves. */
