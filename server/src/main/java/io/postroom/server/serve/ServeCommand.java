@@ -7,6 +7,7 @@ import io.postroom.postgres.Schema;
 import io.postroom.projection.MaterializedViews;
 import io.postroom.relay.Relay;
 import io.postroom.server.metrics.Metrics;
+import io.postroom.server.metrics.MetricsServer;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.DurabilityCheck;
@@ -44,10 +45,11 @@ import picocli.CommandLine.Option;
             "%nExamples:",
             "  postroom serve --url postgres://localhost/shop",
             "  postroom serve --config postroom.yaml",
-            "  postroom serve --config postroom.yaml --only console"
+            "  postroom serve --config postroom.yaml --only console",
+            "  postroom serve --config postroom.yaml --only relay,maintenance,metrics"
         })
 public final class ServeCommand implements Callable<Integer> {
-    private static final List<String> PARTS = List.of("relay", "maintenance", "console");
+    private static final List<String> PARTS = List.of("relay", "maintenance", "console", "metrics");
     private static final Duration LOOK = Duration.ofMinutes(1);
     /** For what comes after the relay's own grace: sinks, connections, pages that are being answered. */
     private static final Duration CLOSING = Duration.ofSeconds(30);
@@ -67,7 +69,8 @@ public final class ServeCommand implements Callable<Integer> {
             names = "--only",
             split = ",",
             paramLabel = "PART",
-            description = "Only these parts: relay, maintenance, console. All that the file describes unless given.")
+            description =
+                    "Only these parts: relay, maintenance, console, metrics. All that the file describes unless given; console has metrics.")
     private List<String> only = List.of();
 
     @Option(names = "--check", description = "Only check the file; exit with 2 if it cannot be used.")
@@ -142,6 +145,10 @@ public final class ServeCommand implements Callable<Integer> {
                     Console console = Console.start(source, schema, file.upcasters(), file.console(), metrics);
                     running.push(console);
                     terminal.say("console at " + console.entry());
+                } else if (parts.contains("metrics")) {
+                    MetricsServer server = MetricsServer.start(source, schema, file.console(), metrics);
+                    running.push(server);
+                    terminal.say("metrics at " + server.url());
                 }
                 while (!stop.await(LOOK)) {
                     // Only a stop ends it; everything else its parts survive by themselves.

@@ -7,7 +7,9 @@ import io.postroom.postgres.Grants;
 import io.postroom.postgres.Schema;
 import io.postroom.server.web.WebSettings;
 import io.postroom.testkit.TestDatabase;
+import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** The console with just the rights that the printed grants give. */
@@ -45,6 +47,7 @@ class ConsoleGrantsTest {
             for (String page : PAGES) {
                 assertThat(looks.get(page).statusCode()).as(page).isEqualTo(200);
             }
+            awaitFigures(looks);
             looks.stop();
             ConsoleUnderTest acts = ConsoleUnderTest.start(database, WebSettings.local(0), none -> {}, operator);
             acts.enter();
@@ -86,5 +89,14 @@ class ConsoleGrantsTest {
     private static HikariDataSource as(TestDatabase database, String role) {
         String url = database.url();
         return TestDatabase.pool(url + (url.contains("?") ? "&" : "?") + "options=-c%20role=" + role, 20);
+    }
+
+    /** A look at the database is over soon after the start; if it were refused the figures would say so for ever. */
+    private static void awaitFigures(ConsoleUnderTest console) throws Exception {
+        long deadline = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+        while (!console.get("/metrics").body().contains("postroom_db_up 1.0") && System.nanoTime() < deadline) {
+            LockSupport.parkNanos(20_000_000);
+        }
+        assertThat(console.get("/metrics").body()).contains("postroom_db_up 1.0", "postroom_db_dead_tuples{table=");
     }
 }

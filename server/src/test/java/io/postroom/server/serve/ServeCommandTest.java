@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -88,6 +89,41 @@ class ServeCommandTest {
             }
             assertThat(database.queryLong("select count(*) from postroom.lane where owner is not null"))
                     .isZero();
+        }
+    }
+
+    @Test
+    void aRelayWithoutAConsoleShowsItsMetricsAndHealthAndNothingElse() throws Exception {
+        try (TestDatabase database = TestDatabase.create()) {
+            Path file = Files.writeString(folder.resolve("postroom.yaml"), """
+                    console: {address: 0}
+                    relay: {lease: 2s, settle-interval: 50ms}
+                    subscriptions:
+                      screen: {lanes: 1, log: {}}
+                    """);
+            try (Program serve = Program.start(
+                            "serve", "--config", file.toString(), "--only", "relay,metrics", "--url", database.url());
+                    BufferedReader lines = serve.lines()) {
+                String said = serve.awaitTalk(line -> line.contains("metrics at "));
+                String url = said.substring(said.indexOf("http"));
+                try (Connection tx = database.begin()) {
+                    database.postroom().outbox().publish(tx, Messages.order("o-1"));
+                    tx.commit();
+                }
+                assertThat(lines.readLine()).contains("o-1");
+                String delivered = "postroom_relay_delivered_total{subscription=\"screen\"} 1.0";
+                long deadline = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+                while (!get(url).body().contains(delivered) && System.nanoTime() < deadline) {
+                    LockSupport.parkNanos(20_000_000);
+                }
+                assertThat(get(url).body()).contains(delivered);
+                assertThat(get(url.replace("metrics", "health/live")).statusCode())
+                        .isEqualTo(200);
+                assertThat(get(url.replace("metrics", "api/v1/status")).statusCode())
+                        .isEqualTo(401);
+                serve.terminate();
+                assertThat(serve.awaitExit(Duration.ofSeconds(60))).isZero();
+            }
         }
     }
 
