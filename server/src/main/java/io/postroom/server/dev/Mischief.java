@@ -9,6 +9,7 @@ import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
@@ -24,8 +25,11 @@ final class Mischief implements AutoCloseable {
     private static final int PAYMENTS = 10;
     private static final int COPIES = 20;
     private static final int CLIENTS = 4;
-    /** Long enough to take lanes over, and to be seen with them. */
-    private static final int LIFE_SECONDS = 12;
+    /** How long a process may take to start and get lanes; and how long it is then left with them, to be seen. */
+    private static final Duration START_PATIENCE = Duration.ofSeconds(60);
+
+    private static final Duration LIFE = Duration.ofSeconds(4);
+    private static final Duration LOOK = Duration.ofMillis(300);
 
     private final Postroom postroom;
     private final String url;
@@ -93,6 +97,11 @@ final class Mischief implements AutoCloseable {
         }
     }
 
+    private boolean hasLanes() {
+        return postroom.subscriptions().lanes(null).stream()
+                .anyMatch(lane -> lane.isHeld() && SecondRelay.NAME.equals(lane.ownerName()));
+    }
+
     private void killRelay() {
         try {
             Process relay = new ProcessBuilder(List.of(
@@ -109,9 +118,11 @@ final class Mischief implements AutoCloseable {
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .start();
             try {
-                if (relay.waitFor(LIFE_SECONDS, TimeUnit.SECONDS)) {
-                    LOG.warn("the second relay ended by itself, with {}", relay.exitValue());
+                long deadline = System.nanoTime() + START_PATIENCE.toNanos();
+                while (!hasLanes() && System.nanoTime() < deadline) {
+                    TimeUnit.MILLISECONDS.sleep(LOOK.toMillis());
                 }
+                TimeUnit.MILLISECONDS.sleep(LIFE.toMillis());
             } finally {
                 relay.destroyForcibly();
             }

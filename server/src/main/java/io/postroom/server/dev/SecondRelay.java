@@ -8,6 +8,8 @@ import java.time.Duration;
 
 /** A process of its own that takes its share of the demo's lanes, to be killed. */
 final class SecondRelay {
+    static final String NAME = "dev-2";
+
     private static final int CONNECTIONS = 8;
 
     private SecondRelay() {}
@@ -20,7 +22,7 @@ final class SecondRelay {
         try (HikariDataSource pool = new HikariDataSource(config)) {
             Postroom postroom = Postroom.on(pool);
             try (Faults faults = Faults.watch(postroom.database());
-                    Relay relay = DemoRelay.build(postroom, "dev-2", Duration.ofSeconds(1), faults)) {
+                    Relay relay = DemoRelay.build(postroom, NAME, Duration.ofSeconds(1), faults)) {
                 relay.start();
                 Thread.currentThread().join();
             }

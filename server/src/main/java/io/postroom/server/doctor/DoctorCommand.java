@@ -160,8 +160,7 @@ public final class DoctorCommand implements Callable<Integer> {
     }
 
     static int exitCode(Examination examination, boolean strict) {
-        boolean isFit = examination.count(Severity.ERROR) == 0
-                && !(strict && examination.count(Severity.WARNING) > 0);
+        boolean isFit = examination.count(Severity.ERROR) == 0 && !(strict && examination.count(Severity.WARNING) > 0);
         return isFit ? ExitCode.OK : ExitCode.CHECK_FAILED;
     }
 }

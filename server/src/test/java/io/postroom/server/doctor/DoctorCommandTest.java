@@ -114,12 +114,20 @@ class DoctorCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"NOTE, false, 0", "NOTE, true, 0", "WARNING, false, 0", "WARNING, true, 4", "ERROR, false, 4", "ERROR, true, 4"})
+    @CsvSource({
+        "NOTE, false, 0",
+        "NOTE, true, 0",
+        "WARNING, false, 0",
+        "WARNING, true, 4",
+        "ERROR, false, 4",
+        "ERROR, true, 4"
+    })
     void exitsByTheWorstThatWasFound(Severity severity, boolean strict, int exitCode) {
         Finding finding = new Finding(Check.FSYNC, severity, "seen", "do", Fix.NONE);
         assertThat(DoctorCommand.exitCode(new Examination(List.of(finding), List.of()), strict))
                 .isEqualTo(exitCode);
-        assertThat(DoctorCommand.exitCode(new Examination(List.of(), List.of()), strict)).isZero();
+        assertThat(DoctorCommand.exitCode(new Examination(List.of(), List.of()), strict))
+                .isZero();
     }
 
     @Test
