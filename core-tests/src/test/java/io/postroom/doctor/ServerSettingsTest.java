@@ -97,6 +97,7 @@ class ServerSettingsTest {
     @Test
     void seesThatTransactionIdsGetOld() throws SQLException {
         patient.seesNothing(Check.WRAPAROUND);
+        Finding old;
         try (Connection holder = database.begin();
                 Statement statement = holder.createStatement()) {
             statement.execute("set transaction isolation level repeatable read; select 1 from postroom.lane");
@@ -106,10 +107,10 @@ class ServerSettingsTest {
                             begin insert into burnt values (i); exception when division_by_zero then null; end;
                         end loop;
                     end $$""");
-            patient.sees(Check.WRAPAROUND, "the limit is 150000");
+            old = patient.sees(Check.WRAPAROUND, "transaction ids", "the limit is 150000");
             holder.rollback();
         }
-        patient.mend(patient.sees(Check.WRAPAROUND, "transaction ids"));
+        patient.mend(old);
         patient.seesNothing(Check.WRAPAROUND);
     }
 
