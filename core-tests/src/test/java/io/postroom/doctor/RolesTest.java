@@ -3,6 +3,7 @@ package io.postroom.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.Postroom;
+import io.postroom.advice.Wishes;
 import io.postroom.postgres.Grants;
 import io.postroom.postgres.Schema;
 import io.postroom.testkit.TestDatabase;
@@ -169,6 +170,7 @@ class RolesTest {
         assertThat(examination.of(Check.PRIVILEGED_SESSION))
                 .as("the sessions of this test")
                 .anyMatch(finding -> finding.evidence().contains("are those of postgres, who is a superuser"));
+        assertThat(Postroom.on(source()).advisor().advise(Wishes.NONE)).isNotEmpty();
         for (Unchecked unchecked : examination.unchecked()) {
             database.execute(unchecked.grant());
         }
