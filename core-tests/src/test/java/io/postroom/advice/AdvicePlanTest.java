@@ -24,19 +24,16 @@ class AdvicePlanTest {
         database.execute(
                 """
                 insert into postroom.journal (position, seq, day, outbox_day, key_hash, bytes)
-                select i, i, (clock_timestamp() at time zone 'utc')::date, current_date, 1, 400 from generate_series(1, %d) as i"""
-                        .formatted(ROWS),
+                select i, i, (clock_timestamp() at time zone 'utc')::date, current_date, 1, 400 from generate_series(1, %d) as i""".formatted(ROWS),
                 """
                 insert into postroom.tick (position, snapshot, seq, day, at)
                 select i, '1:1:'::pg_snapshot, i, current_date, now() - make_interval(secs => (%1$d - i) / 100.0)
-                from generate_series(1, %1$d) as i"""
-                        .formatted(ROWS),
+                from generate_series(1, %1$d) as i""".formatted(ROWS),
                 "insert into postroom.subscription (name, lanes) values ('billing', 1)",
                 "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 0)",
                 """
                 insert into postroom.settlement (subscription, lane, position, at, node)
-                select 'billing', 0, i, now() - make_interval(secs => (%1$d - i) / 100.0), 'n' from generate_series(1, %1$d) as i"""
-                        .formatted(ROWS),
+                select 'billing', 0, i, now() - make_interval(secs => (%1$d - i) / 100.0), 'n' from generate_series(1, %1$d) as i""".formatted(ROWS),
                 "analyze postroom.tick, postroom.settlement");
     }
 

@@ -48,7 +48,9 @@ class AdvisorTest {
             List<Advice> advice = database.postroom().advisor().advise(Wishes.NONE);
             assertThat(advice).extracting(Advice::topic).containsExactly(Topic.values());
             assertThat(advice).allSatisfy(each -> assertThat(each.reasons()).isNotEmpty());
-            assertThat(advice).filteredOn(each -> each.urgency() == Advice.Urgency.ACT).isEmpty();
+            assertThat(advice)
+                    .filteredOn(each -> each.urgency() == Advice.Urgency.ACT)
+                    .isEmpty();
         }
     }
 

@@ -15,7 +15,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The rules at the edges of their thresholds. */
 class RulesTest {
     private static Figures figures(
-            double average, double peak, int consumers, @Nullable Duration delay, Figures.Storage storage, Figures.Flow... flows) {
+            double average,
+            double peak,
+            int consumers,
+            @Nullable Duration delay,
+            Figures.Storage storage,
+            Figures.Flow... flows) {
         return new Figures(
                 Duration.ofHours(1), average, peak, 400, consumers, 2, delay, 1_000, storage, List.of(flows));
     }
@@ -49,11 +54,12 @@ class RulesTest {
         "20001, 11,  31, 2, 'sustained throughput, consumers of the same messages, replay, regions'"
     })
     void anyTriggerLeadsToABroker(double average, int consumers, int replayDays, int regions, String hit) {
-        Advice advice =
-                about(Topic.BROKER, rates(average, average, consumers), new Wishes(null, replayDays, regions));
+        Advice advice = about(Topic.BROKER, rates(average, average, consumers), new Wishes(null, replayDays, regions));
         assertThat(advice.urgency()).isEqualTo(hit.isEmpty() ? Urgency.STAY : Urgency.ACT);
         assertThat(advice.verdict()).endsWith(hit.isEmpty() ? "no trigger was hit" : "triggers hit: " + hit);
-        assertThat(advice.reasons()).hasSize(4).allMatch(reason -> reason.source().equals("outbox guide: migration triggers"));
+        assertThat(advice.reasons())
+                .hasSize(4)
+                .allMatch(reason -> reason.source().equals("outbox guide: migration triggers"));
     }
 
     @Test
@@ -80,13 +86,9 @@ class RulesTest {
     void captureIsForThoseWhoNeedItSoonerThanItComes(
             @Nullable Integer wanted, @Nullable Integer measured, Urgency urgency, String verdict) {
         Figures figures = figures(
-                1,
-                1,
-                1,
-                measured == null ? null : Duration.ofMillis(measured),
-                new Figures.Storage(7, 1, 1, 1));
-        Advice advice = about(
-                Topic.PROPAGATION, figures, new Wishes(wanted == null ? null : Duration.ofMillis(wanted), 0, 1));
+                1, 1, 1, measured == null ? null : Duration.ofMillis(measured), new Figures.Storage(7, 1, 1, 1));
+        Advice advice =
+                about(Topic.PROPAGATION, figures, new Wishes(wanted == null ? null : Duration.ofMillis(wanted), 0, 1));
         assertThat(advice.urgency()).isEqualTo(urgency);
         assertThat(advice.verdict()).startsWith(verdict);
     }
@@ -106,8 +108,8 @@ class RulesTest {
     void moreLanesAreForThoseWhoseLagDoesNotShrink(
             int lanes, int leased, int lag, double out, Urgency urgency, String words) {
         Figures.Flow flow = new Figures.Flow("billing", lanes, leased, Duration.ofSeconds(lag), 1_000, out);
-        Advice advice = about(
-                Topic.LANES, figures(100, 100, 1, null, new Figures.Storage(7, 1, 1, 1), flow), Wishes.NONE);
+        Advice advice =
+                about(Topic.LANES, figures(100, 100, 1, null, new Figures.Storage(7, 1, 1, 1), flow), Wishes.NONE);
         assertThat(advice.urgency()).isEqualTo(urgency);
         assertThat(advice.verdict()).contains(words);
     }
@@ -122,7 +124,8 @@ class RulesTest {
     })
     void aDayIsAPartitionUpToFiftyMillion(long rows, int days, int replayDays, Urgency urgency) {
         Figures figures = figures(1, 1, 1, null, new Figures.Storage(days, 1, rows, 1));
-        assertThat(about(Topic.PARTITIONS, figures, new Wishes(null, replayDays, 1)).urgency())
+        assertThat(about(Topic.PARTITIONS, figures, new Wishes(null, replayDays, 1))
+                        .urgency())
                 .isEqualTo(urgency);
     }
 

@@ -154,7 +154,13 @@ class DoctorTest {
         Server.Login login = new Server.Login("ann", false, false, false);
         Notes notes = new Notes("reader", "ann");
         Server server = new Server(
-                version, version + "", "UTF8", false, today.atStartOfDay(ZoneOffset.UTC).toInstant(), "shop", login);
+                version,
+                version + "",
+                "UTF8",
+                false,
+                today.atStartOfDay(ZoneOffset.UTC).toInstant(),
+                "shop",
+                login);
         database.postroom().database().run(tx -> {
             new ServerChecks(new Server.Settings(Schema.POSTROOM), server, notes).look(tx);
             return true;
@@ -193,7 +199,8 @@ class DoctorTest {
         assertThat(examination.fixSql().lines())
                 .allMatch(line -> line.isEmpty() || line.startsWith("--") || line.matches("select [12];"))
                 .containsSequence("select 1;", "select 2;");
-        assertThat(examination.fixSql().indexOf("PR-D010")).isLessThan(examination.fixSql().indexOf("PR-D073"));
+        assertThat(examination.fixSql().indexOf("PR-D010"))
+                .isLessThan(examination.fixSql().indexOf("PR-D073"));
         assertThat(new Examination(List.of(), List.of()).fixSql()).startsWith("-- Nothing was found");
     }
 

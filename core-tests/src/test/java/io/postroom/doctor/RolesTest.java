@@ -134,8 +134,7 @@ class RolesTest {
     void seesPoliciesThatDoNotHold() {
         database.execute("create table note (tenant_id text)", "alter table note owner to " + login());
         Finding off = breaksAndMends(
-                Check.POLICIES_OFF,
-                "create policy mine on note using (tenant_id = current_setting('app.tenant_id'))");
+                Check.POLICIES_OFF, "create policy mine on note using (tenant_id = current_setting('app.tenant_id'))");
         assertThat(off.evidence()).contains("table public.note has policies and row level security is off");
         Finding bypassed = one(Check.POLICIES_BYPASSED);
         assertThat(bypassed.evidence()).contains("do not hold for its owner " + login());
@@ -148,7 +147,8 @@ class RolesTest {
 
     @Test
     void seesAProgramThatLogsInAboveTheRules() throws SQLException {
-        String words = " sessions of PostgreSQL JDBC Driver are those of " + login() + ", who bypasses row level security";
+        String words =
+                " sessions of PostgreSQL JDBC Driver are those of " + login() + ", who bypasses row level security";
         database.execute("alter role " + login() + " bypassrls");
         try (Connection session = source().getConnection()) {
             assertThat(session.isValid(10)).isTrue();
@@ -184,8 +184,7 @@ class RolesTest {
         assertThat(examination.unchecked())
                 .anySatisfy(unchecked -> {
                     assertThat(unchecked.check()).isEqualTo(Check.SCHEMA_BEHIND);
-                    assertThat(unchecked.grant())
-                            .isEqualTo("grant \"" + roles.reader() + "\" to \"" + login() + "\"");
+                    assertThat(unchecked.grant()).isEqualTo("grant \"" + roles.reader() + "\" to \"" + login() + "\"");
                 })
                 .extracting(Unchecked::check)
                 .contains(Check.PARTITIONS_AHEAD);

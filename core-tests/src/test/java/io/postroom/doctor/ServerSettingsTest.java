@@ -67,7 +67,8 @@ class ServerSettingsTest {
 
     @Test
     void notesWhatIsSmallForManyMessages() {
-        Finding memory = patient.sees(Check.MAINTENANCE_WORK_MEM, "maintenance_work_mem is 64MB", "512MB to 1GB is advised");
+        Finding memory =
+                patient.sees(Check.MAINTENANCE_WORK_MEM, "maintenance_work_mem is 64MB", "512MB to 1GB is advised");
         assertThat(memory.severity()).isEqualTo(Severity.NOTE);
         patient.mend(memory);
         becomes(Check.MAINTENANCE_WORK_MEM, false);

@@ -144,7 +144,8 @@ class UpkeepTest {
                 .examine();
         assertThat(ahead.of(Check.CLOCK)).singleElement().satisfies(finding -> {
             assertThat(finding.severity()).isEqualTo(Severity.ERROR);
-            assertThat(finding.evidence()).matches("the database's clock is 3[56]\\d{5} ms ahead of this one, .* the limit is 1000 ms");
+            assertThat(finding.evidence())
+                    .matches("the database's clock is 3[56]\\d{5} ms ahead of this one, .* the limit is 1000 ms");
         });
         patient.seesNothing(Check.CLOCK);
     }
@@ -178,7 +179,8 @@ class UpkeepTest {
     @Test
     void seesThatPoolsDoNotFit() {
         Grants roles = Grants.of(Schema.POSTROOM);
-        assertThat(database.postroom().doctor().examine(roles, 10).of(Check.POOLS)).isEmpty();
+        assertThat(database.postroom().doctor().examine(roles, 10).of(Check.POOLS))
+                .isEmpty();
         assertThat(database.postroom().doctor().examine(roles, 10_000).of(Check.POOLS))
                 .singleElement()
                 .satisfies(finding -> assertThat(finding.evidence())
@@ -196,16 +198,12 @@ class UpkeepTest {
         patient.sees(Check.UNSERVED, "0 of 2 lanes of subscription billing have a relay", "0 messages wait");
         patient.seesNothing(Check.CIRCUIT_OPEN);
         patient.seesNothing(Check.SUSPECTS);
-        database.execute(
-                """
+        database.execute("""
                 insert into postroom.relay (id, name, subscriptions, leased_until)
-                values ('00000000-0000-7000-8000-000000000001', 'r1', '{billing}', now() + interval '1 hour')""",
-                """
-                update postroom.lane set owner = '00000000-0000-7000-8000-000000000001', leased_until = now() + interval '1 hour'""",
-                """
+                values ('00000000-0000-7000-8000-000000000001', 'r1', '{billing}', now() + interval '1 hour')""", """
+                update postroom.lane set owner = '00000000-0000-7000-8000-000000000001', leased_until = now() + interval '1 hour'""", """
                 insert into postroom.circuit (subscription, relay, opened_at, probe_at, failures, error_class, error)
-                values ('billing', '00000000-0000-7000-8000-000000000001', now(), now(), 3, 'x', 'refused')""",
-                """
+                values ('billing', '00000000-0000-7000-8000-000000000001', now(), now(), 3, 'x', 'refused')""", """
                 insert into postroom.delivery (subscription, position, lane, key_hash, seq, outbox_day, bytes, state, due_at, crashes)
                 values ('billing', 7, 1, 1, 7, current_date, 10, 'waiting', now(), 2)""");
         patient.seesNothing(Check.UNSERVED);

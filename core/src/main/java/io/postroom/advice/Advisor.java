@@ -63,7 +63,9 @@ public final class Advisor {
     }
 
     private Figures measure(Connection tx, List<SubscriptionState> states) {
-        Rates rates = readRates.on(tx).one(row -> new Rates(row.getLong("messages"), row.getDouble("seconds"), row.getDouble("peak")));
+        Rates rates = readRates
+                .on(tx)
+                .one(row -> new Rates(row.getLong("messages"), row.getDouble("seconds"), row.getDouble("peak")));
         Load load = readLoad.on(tx)
                 .one(row -> new Load(row.getInt("relays"), row.getInt("readers"), row.getDouble("wal_rate")));
         Flows flows = flows(tx);
@@ -79,7 +81,8 @@ public final class Advisor {
                 load.walRate(),
                 storage(tx),
                 states.stream()
-                        .filter(state -> state.pause() == null && state.servedBy().equals("postgres"))
+                        .filter(state ->
+                                state.pause() == null && state.servedBy().equals("postgres"))
                         .map(state -> new Figures.Flow(
                                 state.name(),
                                 state.lanes(),
@@ -90,7 +93,8 @@ public final class Advisor {
                         .toList());
     }
 
-    private record Flows(Map<String, Double> rates, @Nullable Duration delay) {}
+    private record Flows(
+            Map<String, Double> rates, @Nullable Duration delay) {}
 
     private Flows flows(Connection tx) {
         Map<String, Double> rates = new HashMap<>();

@@ -46,6 +46,5 @@ public record Figures(
      *
      * @param outPerSecond positions its slowest lane passed, on average of the last minutes; 0 if nothing was settled
      */
-    public record Flow(
-            String name, int lanes, int lanesLeased, Duration lag, long lagMessages, double outPerSecond) {}
+    public record Flow(String name, int lanes, int lanesLeased, Duration lag, long lagMessages, double outPerSecond) {}
 }

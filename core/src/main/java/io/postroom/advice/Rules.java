@@ -61,13 +61,17 @@ final class Rules {
         String share = Math.round(100 * peak / CEILING_LOW) + " % of the lower bound of the ceiling";
         if (peak > CEILING_HIGH) {
             return new Advice(
-                    Topic.CAPACITY, Urgency.ACT, "beyond what one database is known to carry: spread it", List.of(reason));
+                    Topic.CAPACITY,
+                    Urgency.ACT,
+                    "beyond what one database is known to carry: spread it",
+                    List.of(reason));
         }
         if (peak > CEILING_LOW) {
             return new Advice(
                     Topic.CAPACITY,
                     Urgency.ACT,
-                    "in the range where one database ends: " + share + "; measure your own, and prepare to move readers",
+                    "in the range where one database ends: " + share
+                            + "; measure your own, and prepare to move readers",
                     List.of(reason));
         }
         return peak >= WATCH_SHARE * CEILING_LOW
@@ -79,7 +83,8 @@ final class Rules {
         List<Reason> reasons = List.of(
                 new Reason(
                         "sustained throughput",
-                        rate(figures.messagesPerSecond()) + " over " + figures.window().toMinutes() + " min",
+                        rate(figures.messagesPerSecond()) + " over "
+                                + figures.window().toMinutes() + " min",
                         "above " + rate(CEILING_LOW) + " for " + SUSTAINED_MIN.toMinutes() + " min",
                         TRIGGER,
                         figures.messagesPerSecond() > CEILING_LOW
@@ -120,7 +125,8 @@ final class Rules {
             return new Advice(
                     Topic.PROPAGATION,
                     Urgency.STAY,
-                    "polling: the simplest that is soon enough" + (wish == null ? "; name a latency if you need one" : ""),
+                    "polling: the simplest that is soon enough"
+                            + (wish == null ? "; name a latency if you need one" : ""),
                     List.of(wanted));
         }
         boolean late = delay != null && delay.compareTo(wish) > 0;
@@ -159,7 +165,8 @@ final class Rules {
         boolean isSlow = flow.outPerSecond() <= figures.messagesPerSecond() * 1.1;
         Reason lag = new Reason(
                 "lag of " + flow.name(),
-                seconds(flow.lag()) + ", out " + rate(flow.outPerSecond()) + ", in " + rate(figures.messagesPerSecond()),
+                seconds(flow.lag()) + ", out " + rate(flow.outPerSecond()) + ", in "
+                        + rate(figures.messagesPerSecond()),
                 "above " + seconds(LAG_MAX) + " and not shrinking",
                 "docs/operating/lag.md",
                 isLate && isServed && isSlow);
@@ -176,8 +183,8 @@ final class Rules {
             return new Advice(
                     Topic.LANES,
                     Urgency.WATCH,
-                    "some relays have nothing to do for " + flow.name() + ": postroom subscription lanes " + flow.name() + " "
-                            + Math.min(LANES_MAX, figures.relays()),
+                    "some relays have nothing to do for " + flow.name() + ": postroom subscription lanes " + flow.name()
+                            + " " + Math.min(LANES_MAX, figures.relays()),
                     List.of(relays, lag));
         }
         return new Advice(
@@ -222,8 +229,8 @@ final class Rules {
         Reason reason = new Reason(
                 "WAL for each message",
                 isKnown ? size(Math.round(each)) : "not known before " + SUSTAINED_MIN.toMinutes() + " min of traffic",
-                "above " + size(Math.round(WAL_FACTOR_MAX * own)) + ", " + Math.round(WAL_FACTOR_MAX) + " times a message of "
-                        + size(figures.payloadBytes()),
+                "above " + size(Math.round(WAL_FACTOR_MAX * own)) + ", " + Math.round(WAL_FACTOR_MAX)
+                        + " times a message of " + size(figures.payloadBytes()),
                 "docs/operating/advise.md",
                 each > WAL_FACTOR_MAX * own);
         return reason.passed()

@@ -29,7 +29,8 @@ final class ConnectionChecks {
     }
 
     private void judge(Use use, int pool) {
-        String advice = "lower the pools of applications, put a pooler before them, or raise max_connections, which needs a restart";
+        String advice =
+                "lower the pools of applications, put a pooler before them, or raise max_connections, which needs a restart";
         long percent = use.used() * 100L / Math.max(1, use.room());
         if (percent >= PERCENT_MAX) {
             notes.add(new Finding(
@@ -44,8 +45,8 @@ final class ConnectionChecks {
         if (pool > 0 && wanted > use.room()) {
             notes.add(Finding.error(
                     Check.POOLS,
-                    "the pools of " + use.relays() + " live relays and one more are " + wanted + " connections, there is room for "
-                            + use.room(),
+                    "the pools of " + use.relays() + " live relays and one more are " + wanted
+                            + " connections, there is room for " + use.room(),
                     advice,
                     Fix.NONE));
         }

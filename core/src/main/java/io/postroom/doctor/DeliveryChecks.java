@@ -39,15 +39,17 @@ final class DeliveryChecks {
                     state.lanesLeased() + " of " + state.lanes() + " lanes of subscription " + state.name()
                             + " have a relay, all should; " + state.lagMessages() + " messages wait, the oldest for "
                             + state.lag().toSeconds() + " s",
-                    "start a relay that serves it, pause it, or remove it: postroom subscription remove " + state.name(),
+                    "start a relay that serves it, pause it, or remove it: postroom subscription remove "
+                            + state.name(),
                     Fix.NONE));
         }
         if (state.unavailableSince() != null) {
             notes.add(Finding.error(
                     Check.CIRCUIT_OPEN,
-                    "the destination of subscription " + state.name() + " takes nothing since " + state.unavailableSince()
-                            + "; " + state.lagMessages() + " messages wait",
-                    "look why with postroom subscription show " + state.name() + "; it goes on by itself when the destination does",
+                    "the destination of subscription " + state.name() + " takes nothing since "
+                            + state.unavailableSince() + "; " + state.lagMessages() + " messages wait",
+                    "look why with postroom subscription show " + state.name()
+                            + "; it goes on by itself when the destination does",
                     Fix.NONE));
         }
     }
@@ -58,8 +60,10 @@ final class DeliveryChecks {
             long suspects = row.getLong("suspects");
             notes.add(Finding.warning(
                     Check.SUSPECTS,
-                    (suspects >= SUSPECTS_MAX ? SUSPECTS_MAX + " messages or more" : suspects + " messages") + " of lane "
-                            + row.getInt("lane") + " of subscription " + lane + " were on their way when a relay died, up to "
+                    (suspects >= SUSPECTS_MAX ? SUSPECTS_MAX + " messages or more" : suspects + " messages")
+                            + " of lane "
+                            + row.getInt("lane") + " of subscription " + lane
+                            + " were on their way when a relay died, up to "
                             + row.getInt("crashes") + " times; there should be none",
                     "look what kills relays; such messages are sent one by one, and given up if they do it again",
                     Fix.NONE));

@@ -24,8 +24,8 @@ public final class Doctor {
 
     private static final List<Check> ROLE_CHECKS =
             List.of(Check.ROLES, Check.PRIVILEGED_LOGIN, Check.GRANTS_MISSING, Check.GRANTS_EXCESS, Check.OWNER);
-    private static final List<Check> VACUUM_CHECKS = List.of(
-            Check.AUTOVACUUM, Check.AUTOVACUUM_TABLE, Check.AUTOVACUUM_LAZY, Check.DEAD_ROWS, Check.WRAPAROUND);
+    private static final List<Check> VACUUM_CHECKS =
+            List.of(Check.AUTOVACUUM, Check.AUTOVACUUM_TABLE, Check.AUTOVACUUM_LAZY, Check.DEAD_ROWS, Check.WRAPAROUND);
     private static final List<Check> SUBSCRIPTION_CHECKS = List.of(Check.UNSERVED, Check.CIRCUIT_OPEN);
     private static final List<Check> OBJECT_CHECKS =
             List.of(Check.INVALID_INDEX, Check.SEQUENCES, Check.CONNECTIONS, Check.POOLS, Check.SUSPECTS);
@@ -95,7 +95,8 @@ public final class Doctor {
 
     private boolean hasSchema(Server server, Notes notes) {
         boolean[] found = {false};
-        if (server.version() / 10_000 >= ServerChecks.VERSION_MIN && server.encoding().equals("UTF8")) {
+        if (server.version() / 10_000 >= ServerChecks.VERSION_MIN
+                && server.encoding().equals("UTF8")) {
             notes.look(
                     List.of(Check.SCHEMA_BEHIND, Check.SCHEMA_AHEAD, Check.SCHEMA_CHANGED),
                     () -> found[0] = new SchemaChecks(schema, migrations, notes).look());
@@ -103,7 +104,8 @@ public final class Doctor {
         if (!found[0]) {
             for (List<Check> checks :
                     List.of(PARTITION_CHECKS, ROLE_CHECKS, VACUUM_CHECKS, SUBSCRIPTION_CHECKS, OBJECT_CHECKS)) {
-                checks.forEach(check -> notes.unchecked(check, "schema " + schema.name() + " is not there to be seen", ""));
+                checks.forEach(
+                        check -> notes.unchecked(check, "schema " + schema.name() + " is not there to be seen", ""));
             }
         }
         return found[0];
@@ -126,14 +128,12 @@ public final class Doctor {
 
     private void examineSchema(Connection tx, Server server, Grants roles, int pool, Notes notes) {
         notes.look(PARTITION_CHECKS, () -> new PartitionChecks(schema, notes).look(tx));
-        notes.look(
-                VACUUM_CHECKS, () -> new VacuumChecks(schema, new Server.Settings(schema), notes).look(tx));
+        notes.look(VACUUM_CHECKS, () -> new VacuumChecks(schema, new Server.Settings(schema), notes).look(tx));
         notes.look(ROLE_CHECKS, () -> new RoleChecks(schema, roles, notes).look(tx));
         ObjectChecks objects = new ObjectChecks(schema, server.login(), notes);
         notes.look(List.of(Check.INVALID_INDEX), () -> objects.indexes(tx));
         notes.look(List.of(Check.SEQUENCES), () -> objects.sequences(tx));
-        notes.look(
-                List.of(Check.CONNECTIONS, Check.POOLS), () -> new ConnectionChecks(schema, notes).look(tx, pool));
+        notes.look(List.of(Check.CONNECTIONS, Check.POOLS), () -> new ConnectionChecks(schema, notes).look(tx, pool));
         notes.look(List.of(Check.SUSPECTS), () -> new DeliveryChecks(schema, notes).suspects(tx));
     }
 }

@@ -71,7 +71,7 @@ record GrantedRight(String role, String verb, String kind, String object, String
 
     /** {@code insert (id) on table …}, for people and for a grant. */
     String words() {
-        return verb + (column.isEmpty() ? "" : " (" + column + ")") + " on "
-                + (kind.equals("column") ? "table" : kind) + " " + object;
+        return verb + (column.isEmpty() ? "" : " (" + column + ")") + " on " + (kind.equals("column") ? "table" : kind)
+                + " " + object;
     }
 }

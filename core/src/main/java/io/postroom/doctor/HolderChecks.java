@@ -23,7 +23,6 @@ final class HolderChecks {
     private final Sql listPrepared;
     private final Sql listSlots;
 
-
     HolderChecks(Schema schema, Server.Login login, Notes notes, Duration transactionMax, Duration idleMax) {
         this.login = login;
         this.transactionMax = transactionMax;
@@ -60,12 +59,13 @@ final class HolderChecks {
         String who = "process " + holder.pid() + " of " + holder.login()
                 + (holder.application().isEmpty() ? "" : " (" + holder.application() + ")");
         Fix end = Fix.of(Fix.Risk.TAKES, "select pg_terminate_backend(" + holder.pid() + ")");
-        boolean isIdle = holder.state().startsWith("idle in transaction") && holder.idle().compareTo(idleMax) > 0;
+        boolean isIdle = holder.state().startsWith("idle in transaction")
+                && holder.idle().compareTo(idleMax) > 0;
         if (isIdle) {
             notes.add(Finding.warning(
                     Check.IDLE_TRANSACTION,
-                    who + " stands still in a transaction for " + holder.idle().toSeconds() + " s, the limit is " + idleMax.toSeconds()
-                            + " s",
+                    who + " stands still in a transaction for " + holder.idle().toSeconds() + " s, the limit is "
+                            + idleMax.toSeconds() + " s",
                     "find out what its application waits for; idle_in_transaction_session_timeout ends such sessions",
                     end));
         }
@@ -90,7 +90,8 @@ final class HolderChecks {
                     notes.add(Finding.error(
                             Check.PREPARED_TRANSACTION,
                             "transaction " + gid + " of " + row.getString("login") + " was prepared "
-                                    + Math.round(row.getDouble("seconds")) + " s ago, the limit is " + transactionMax.toSeconds()
+                                    + Math.round(row.getDouble("seconds")) + " s ago, the limit is "
+                                    + transactionMax.toSeconds()
                                     + " s: its locks and its snapshot stay until somebody ends it",
                             "ask whoever coordinates it how it ended elsewhere, and end it the same way",
                             Fix.of(
@@ -108,8 +109,10 @@ final class HolderChecks {
             notes.add(new Finding(
                     Check.REPLICATION_SLOT,
                     bytes > SLOT_BYTES_MAX ? Severity.ERROR : Severity.WARNING,
-                    row.getString("slot_type") + " replication slot " + name + " has no reader and keeps " + Names.size(bytes)
-                            + " of WAL and " + row.getLong("transactions") + " transactions, the limit is " + Names.size(SLOT_BYTES_MAX)
+                    row.getString("slot_type") + " replication slot " + name + " has no reader and keeps "
+                            + Names.size(bytes)
+                            + " of WAL and " + row.getLong("transactions") + " transactions, the limit is "
+                            + Names.size(SLOT_BYTES_MAX)
                             + (row.getString("wal_status").equals("lost") ? "; it is lost already" : ""),
                     "start its reader, or drop it: its reader must begin anew then",
                     Fix.of(Fix.Risk.DECISION, "select pg_drop_replication_slot(" + Names.literal(name) + ")")));

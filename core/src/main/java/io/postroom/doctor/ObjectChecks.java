@@ -48,20 +48,24 @@ final class ObjectChecks {
                 .on(tx)
                 .set("schema", schema.name())
                 .list(row -> new Sequence(
-                        row.getString("name"), row.getLong("last_value"), row.getLong("seqmax"), row.getBoolean("seen")));
+                        row.getString("name"),
+                        row.getLong("last_value"),
+                        row.getLong("seqmax"),
+                        row.getBoolean("seen")));
         if (sequences.stream().anyMatch(sequence -> !sequence.isSeen())) {
             notes.unchecked(
                     Check.SEQUENCES,
                     "this login may not read sequences",
-                    "grant select on all sequences in schema " + Names.quoted(schema.name()) + " to " + Names.quoted(login.name()));
+                    "grant select on all sequences in schema " + Names.quoted(schema.name()) + " to "
+                            + Names.quoted(login.name()));
         }
         for (Sequence sequence : sequences) {
             if (sequence.percent() >= PERCENT_MAX) {
                 notes.add(new Finding(
                         Check.SEQUENCES,
                         sequence.percent() >= PERCENT_FULL ? Severity.ERROR : Severity.WARNING,
-                        "sequence " + sequence.name() + " is at " + sequence.last() + " of " + sequence.max() + ", the limit is "
-                                + PERCENT_MAX + " %: at its end every insert fails",
+                        "sequence " + sequence.name() + " is at " + sequence.last() + " of " + sequence.max()
+                                + ", the limit is " + PERCENT_MAX + " %: at its end every insert fails",
                         "let it go on",
                         Fix.of(
                                 Fix.Risk.HARMLESS,

@@ -39,7 +39,8 @@ final class PolicyChecks {
             String login = row.getString("login");
             notes.add(Finding.warning(
                     Check.PRIVILEGED_SESSION,
-                    row.getLong("sessions") + " sessions of " + row.getString("application") + " are those of " + login + ", who "
+                    row.getLong("sessions") + " sessions of " + row.getString("application") + " are those of " + login
+                            + ", who "
                             + (row.getBoolean("rolsuper") ? "is a superuser" : "bypasses row level security")
                             + "; there should be none: no right and no policy holds for them",
                     "give the application a login of its own with the role writer, and relays one with the role relay",
@@ -62,7 +63,8 @@ final class PolicyChecks {
             } else {
                 notes.add(Finding.error(
                         Check.POLICIES_OFF,
-                        "table " + shown + " has policies and row level security is off: everybody who may read it sees all rows",
+                        "table " + shown
+                                + " has policies and row level security is off: everybody who may read it sees all rows",
                         "switch it on",
                         Fix.of(Fix.Risk.TAKES, "alter table " + name + " enable row level security")));
             }

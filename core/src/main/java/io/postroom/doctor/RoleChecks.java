@@ -136,13 +136,14 @@ final class RoleChecks {
             notes.add(new Finding(
                     Check.GRANTS_EXCESS,
                     isPublic ? Severity.ERROR : isOurs ? Severity.WARNING : Severity.NOTE,
-                    (isPublic ? "everybody" : "role " + grantee) + " has rights that postroom schema grants does not give: "
-                            + Names.some(rights),
+                    (isPublic ? "everybody" : "role " + grantee)
+                            + " has rights that postroom schema grants does not give: " + Names.some(rights),
                     "take away what is not meant",
                     new Fix(
                             Fix.Risk.TAKES,
                             rights.stream()
-                                    .map(right -> "revoke " + right + " from " + (isPublic ? "public" : Names.quoted(grantee)))
+                                    .map(right -> "revoke " + right + " from "
+                                            + (isPublic ? "public" : Names.quoted(grantee)))
                                     .toList())));
         });
     }

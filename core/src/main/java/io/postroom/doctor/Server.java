@@ -39,9 +39,7 @@ record Server(
 
         /** Sets it for the whole server, at once. */
         Fix set(String value) {
-            return isOnCommandLine()
-                    ? Fix.NONE
-                    : Fix.of(Fix.Risk.HARMLESS, alter(value), "select pg_reload_conf()");
+            return isOnCommandLine() ? Fix.NONE : Fix.of(Fix.Risk.HARMLESS, alter(value), "select pg_reload_conf()");
         }
 
         Fix setAtRestart(String value) {
@@ -58,7 +56,9 @@ record Server(
         }
 
         String advice(String advice) {
-            return isOnCommandLine() ? advice + "; it stands on the server's command line, where no SQL reaches" : advice;
+            return isOnCommandLine()
+                    ? advice + "; it stands on the server's command line, where no SQL reaches"
+                    : advice;
         }
 
         /** Whether it holds for this session alone, or for its role or database, which {@link Override}s tell. */

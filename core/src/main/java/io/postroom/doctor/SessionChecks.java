@@ -39,7 +39,8 @@ final class SessionChecks {
         return readSession
                 .on(tx)
                 .one(row -> new Answer(
-                        row.getInt("pid"), row.getObject("now", OffsetDateTime.class).toInstant()));
+                        row.getInt("pid"),
+                        row.getObject("now", OffsetDateTime.class).toInstant()));
     }
 
     /**
@@ -60,7 +61,8 @@ final class SessionChecks {
             if (shared || ofFirst.size() > 1 || ofSecond.size() > 1) {
                 notes.add(Finding.warning(
                         Check.POOLER,
-                        "transactions of one connection run in sessions of others: " + ofFirst.size() + " sessions answered one"
+                        "transactions of one connection run in sessions of others: " + ofFirst.size()
+                                + " sessions answered one"
                                 + " connection" + (shared ? ", and one of them another too" : "")
                                 + (ofFirst.contains(told) ? "" : "; the server did not open it itself"),
                         "let relays connect to the server itself; behind a pooler of transactions they hear no notifications, and the driver must"
@@ -96,8 +98,9 @@ final class SessionChecks {
             notes.add(new Finding(
                     Check.CLOCK,
                     skew.abs().compareTo(SKEW_FAR) > 0 ? Severity.ERROR : Severity.WARNING,
-                    "the database's clock is " + skew.abs().toMillis() + " ms " + (skew.isNegative() ? "behind" : "ahead of")
-                            + " this one, give or take " + unsure.toMillis() + " ms, the limit is " + SKEW_MAX.toMillis() + " ms",
+                    "the database's clock is " + skew.abs().toMillis() + " ms "
+                            + (skew.isNegative() ? "behind" : "ahead of") + " this one, give or take "
+                            + unsure.toMillis() + " ms, the limit is " + SKEW_MAX.toMillis() + " ms",
                     "run a time service that slews, such as chrony, on both machines",
                     Fix.NONE));
         }

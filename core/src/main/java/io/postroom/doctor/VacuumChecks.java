@@ -92,8 +92,8 @@ final class VacuumChecks {
         } else if (!table.isPartition() && table.begins() > table.beginsMax()) {
             notes.add(Finding.warning(
                     Check.AUTOVACUUM_LAZY,
-                    "autovacuum of table " + table.name() + " begins with " + table.begins() + " dead rows, the limit is "
-                            + table.beginsMax(),
+                    "autovacuum of table " + table.name() + " begins with " + table.begins()
+                            + " dead rows, the limit is " + table.beginsMax(),
                     "let it begin earlier",
                     Fix.of(
                             Fix.Risk.HARMLESS,
@@ -122,13 +122,15 @@ final class VacuumChecks {
             notes.add(new Finding(
                     Check.WRAPAROUND,
                     oldest > AGE_MAX ? Severity.ERROR : Severity.WARNING,
-                    "transaction ids in table " + Names.some(old.stream().map(Table::name).toList()) + " are up to " + oldest
+                    "transaction ids in table "
+                            + Names.some(old.stream().map(Table::name).toList()) + " are up to " + oldest
                             + " old, the limit is " + limit + ": the vacuum that freezes them does not get through",
                     "look who holds a snapshot (PR-D070 to PR-D073), then freeze them",
                     new Fix(
                             Fix.Risk.HEAVY,
                             old.stream()
-                                    .map(table -> "vacuum (freeze) " + schema.fill("/*schema*/") + Names.quoted(table.name()))
+                                    .map(table ->
+                                            "vacuum (freeze) " + schema.fill("/*schema*/") + Names.quoted(table.name()))
                                     .toList())));
         }
     }

@@ -22,8 +22,34 @@ public final class HeaderText {
 
     private HeaderText() {}
 
+    /** By hand: it is done for every message, and a few short strings need no more. */
     public static @Nullable String write(Map<String, String> headers) {
-        return headers.isEmpty() ? null : MAPPER.writeValueAsString(headers);
+        if (headers.isEmpty()) {
+            return null;
+        }
+        StringBuilder json = new StringBuilder(64);
+        char separator = '{';
+        for (Map.Entry<String, String> header : headers.entrySet()) {
+            quote(json.append(separator), header.getKey());
+            quote(json.append(':'), header.getValue());
+            separator = ',';
+        }
+        return json.append('}').toString();
+    }
+
+    private static void quote(StringBuilder json, String text) {
+        json.append('"');
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '"' || c == '\\') {
+                json.append('\\').append(c);
+            } else if (c < ' ') {
+                json.append("\\u00").append(c < 0x10 ? '0' : '1').append(Character.forDigit(c & 0xf, 16));
+            } else {
+                json.append(c);
+            }
+        }
+        json.append('"');
     }
 
     public static Map<String, String> read(@Nullable String json) {
