@@ -97,7 +97,6 @@ class GrantsTest {
             has_strays         -      x      x      x      -
             hold               x      x      -      -      x
             inbox_day          -      -      -      -      -
-            is_key             x      -      -      x      -
             is_key_state       x      -      -      x      -
             job_history        -      x      -      x      -
             json_repeats_key   x      -      -      -      -
