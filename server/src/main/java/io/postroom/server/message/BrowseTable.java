@@ -3,16 +3,21 @@ package io.postroom.server.message;
 import io.postroom.journal.Journal;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
+import java.sql.Array;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.time.OffsetDateTime;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Messages as somebody looks through them: one method per statement. Everything is bounded by positions. */
@@ -20,6 +25,7 @@ final class BrowseTable {
     private final Sql readEntries;
     private final Sql readFloor;
     private final Sql readRows;
+    private final Sql readLive;
     private final Sql readPlace;
     private final Sql readAttempts;
     private final Sql readReceipts;
@@ -28,6 +34,7 @@ final class BrowseTable {
         readEntries = schema.sql(BrowseTable.class, "read_entries.sql");
         readFloor = schema.sql(BrowseTable.class, "read_floor.sql");
         readRows = schema.sql(BrowseTable.class, "read_rows.sql");
+        readLive = schema.sql(BrowseTable.class, "read_live.sql");
         readPlace = schema.sql(BrowseTable.class, "read_place.sql");
         readAttempts = schema.sql(BrowseTable.class, "read_attempts.sql");
         readReceipts = schema.sql(BrowseTable.class, "read_receipts.sql");
@@ -77,22 +84,60 @@ final class BrowseTable {
                 .set("find", query.find())
                 .set("path", path == null ? null : path.toArray(String[]::new))
                 .set("value", query.value())
-                .list(row -> {
-                    Entry entry = bySeq.get(row.getLong("seq"));
-                    return new MessageRow(
-                            entry.position(),
-                            row.getObject("id", UUID.class),
-                            row.getString("tenant_id"),
-                            row.getString("aggregate_type"),
-                            row.getString("aggregate_id"),
-                            row.getString("event_type"),
-                            row.getInt("event_version"),
-                            row.getObject("occurred_at", OffsetDateTime.class).toInstant(),
-                            entry.bytes());
-                })
+                .list(row -> message(row, bySeq.get(row.getLong("seq"))))
                 .stream()
                 .sorted(Comparator.comparingLong(MessageRow::position).reversed())
                 .toList();
+    }
+
+    /** A message to those who watch; {@code found} has what stands at their paths, in their order, and is null if that was not read. */
+    record Live(MessageRow row, @Nullable List<@Nullable String> found) {}
+
+    /** Some entries, oldest first, with what stands at some paths of their payloads, as far as those are not among the heavy ones. */
+    List<Live> live(Connection tx, List<Entry> entries, List<Entry> heavy, List<List<String>> paths) {
+        if (entries.isEmpty()) {
+            return List.of();
+        }
+        Map<Long, Entry> bySeq = new HashMap<>();
+        entries.forEach(entry -> bySeq.put(entry.seq(), entry));
+        List<LocalDate> days = entries.stream().map(Entry::outboxDay).sorted().toList();
+        return readLive
+                .on(tx)
+                .set("seqs", entries.stream().mapToLong(Entry::seq).toArray())
+                .set("heavy_seqs", heavy.stream().mapToLong(Entry::seq).toArray())
+                .set("first_day", days.get(0))
+                .set("last_day", days.get(days.size() - 1))
+                .set("paths", paths.stream().map(BrowseTable::arrayText).toArray(String[]::new))
+                .set("value_length_max", MessageQuery.VALUE_LENGTH_MAX + 1)
+                .list(row -> {
+                    Array found = row.getArray("found");
+                    return new Live(
+                            message(row, bySeq.get(row.getLong("seq"))),
+                            found == null ? null : Arrays.asList((String[]) found.getArray()));
+                })
+                .stream()
+                .sorted(Comparator.comparingLong(live -> live.row().position()))
+                .toList();
+    }
+
+    /** Names as PostgreSQL writes an array of them. */
+    static String arrayText(List<String> names) {
+        return names.stream()
+                .map(name -> "\"" + name.replace("\\", "\\\\").replace("\"", "\\\"") + "\"")
+                .collect(Collectors.joining(",", "{", "}"));
+    }
+
+    private static MessageRow message(ResultSet row, Entry entry) throws SQLException {
+        return new MessageRow(
+                entry.position(),
+                row.getObject("id", UUID.class),
+                row.getString("tenant_id"),
+                row.getString("aggregate_type"),
+                row.getString("aggregate_id"),
+                row.getString("event_type"),
+                row.getInt("event_version"),
+                row.getObject("occurred_at", OffsetDateTime.class).toInstant(),
+                entry.bytes());
     }
 
     Optional<Journal.Place> place(Connection tx, long position) {

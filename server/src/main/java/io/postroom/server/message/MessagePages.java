@@ -61,18 +61,21 @@ public final class MessagePages implements WebServer.Feature {
     private final Postroom reading;
     private final Postroom acting;
     private final BrowseTable table;
+    private final LiveMessages live;
     private final Semaphore searching = new Semaphore(SEARCHES_MAX);
 
     public MessagePages(Postroom reading, Postroom acting) {
         this.reading = reading;
         this.acting = acting;
         this.table = new BrowseTable(reading.database().schema());
+        this.live = new LiveMessages(reading, table);
     }
 
     @Override
     public void add(Routes routes) {
         Pages pages = routes.pages();
-        routes.page("/messages", context -> list(context, pages))
+        routes
+                .page("/messages", context -> list(context, pages))
                 .page("/messages/{id}", context -> show(context, pages, false))
                 .page("/messages/{id}/payload", context -> payload(context, pages))
                 .reveal("/messages/{id}/reveal", context -> {
@@ -84,6 +87,7 @@ public final class MessagePages implements WebServer.Feature {
                     show(context, pages, true);
                 })
                 .call("/messages", context -> callList(context, pages))
+                .stream("/messages/live", context -> watch(context, pages))
                 .call("/messages/{id}", context -> callShow(context, pages))
                 .change("/messages/{id}/reveal", context -> {
                     String reason = Acting.reason(context);
@@ -172,6 +176,11 @@ public final class MessagePages implements WebServer.Feature {
 
     private Map<String, @Nullable Object> callList(Context context, Pages pages) {
         Search search = search(context, pages, Asked.limit(context, PAGE, CALL_PAGE_MAX));
+        return Listed.of(objects(search.rows()), search.next());
+    }
+
+    /** Messages as calls have them. */
+    static List<Map<String, @Nullable Object>> objects(List<MessageRow> rows) {
         Listing listing = new Listing(
                 "position",
                 "id",
@@ -182,18 +191,30 @@ public final class MessagePages implements WebServer.Feature {
                 "eventVersion",
                 "occurredAt",
                 "bytes");
-        search.rows()
-                .forEach(row -> listing.row(
-                        row.position(),
-                        row.id(),
-                        row.tenantId(),
-                        row.aggregateType(),
-                        row.aggregateId(),
-                        row.eventType(),
-                        row.eventVersion(),
-                        row.occurredAt(),
-                        row.bytes()));
-        return Listed.of(listing.objects(), search.next());
+        rows.forEach(row -> listing.row(
+                row.position(),
+                row.id(),
+                row.tenantId(),
+                row.aggregateType(),
+                row.aggregateId(),
+                row.eventType(),
+                row.eventVersion(),
+                row.occurredAt(),
+                row.bytes()));
+        return listing.objects();
+    }
+
+    /** Goes on where a viewer who was cut off says, or where the page says that somebody looks at. */
+    private LiveWatch watch(Context context, Pages pages) {
+        MessageQuery query = MessageQuery.of(context);
+        if (query.path() != null) {
+            pages.requireShown();
+        }
+        Long after = Asked.number(context.header("Last-Event-ID"), "Last-Event-ID");
+        if (after == null) {
+            after = Asked.number(Asked.text(context, "after"), "after");
+        }
+        return new LiveWatch(live, query, live.begin(after, query.path()));
     }
 
     private void payload(Context context, Pages pages) throws InterruptedException {

@@ -4,6 +4,7 @@ import io.javalin.http.Context;
 import io.postroom.server.web.Asked;
 import io.postroom.server.web.Refusal;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,9 @@ record MessageQuery(
         @Nullable String find,
         @Nullable List<String> path,
         @Nullable String value) {
-    private static final Pattern FIELD = Pattern.compile("([^=]{1,200})=(.{0,500})");
+    static final int VALUE_LENGTH_MAX = 500;
+
+    private static final Pattern FIELD = Pattern.compile("([^=]{1,200})=(.{0," + VALUE_LENGTH_MAX + "})");
     private static final int DEPTH_MAX = 20;
 
     static MessageQuery of(Context context) {
@@ -58,5 +61,17 @@ record MessageQuery(
                 && tenant == null
                 && find == null
                 && path == null;
+    }
+
+    /** Whether a message fits, as {@code read_rows.sql} says it. {@code found} is what stands at the path. */
+    boolean fits(MessageRow row, @Nullable String found) {
+        return (eventType == null || eventType.equals(row.eventType()))
+                && (aggregateType == null || aggregateType.equals(row.aggregateType()))
+                && (aggregateId == null || aggregateId.equals(row.aggregateId()))
+                && (tenant == null || tenant.equals(row.tenantId()))
+                && (find == null
+                        || List.of(row.eventType(), row.aggregateType(), row.aggregateId())
+                                .contains(find))
+                && (path == null || Objects.equals(value, found));
     }
 }

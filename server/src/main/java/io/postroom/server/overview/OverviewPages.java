@@ -11,7 +11,7 @@ import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
 import java.util.List;
 
-/** The first page, and {@code /api/v1/status}, which says the same. */
+/** The first page, and {@code /api/v1/status} and {@code /api/v1/events}, which say the same. */
 public final class OverviewPages implements WebServer.Feature {
     private static final int ACTS = 6;
 
@@ -28,6 +28,7 @@ public final class OverviewPages implements WebServer.Feature {
         Pages pages = routes.pages();
         routes.page("/", context -> show(context, pages));
         routes.call("/status", context -> StatusJson.of(overview()));
+        routes.stream("/events", context -> new StatusWatch(sampler));
     }
 
     private Overview overview() {

@@ -19,6 +19,12 @@ import org.slf4j.LoggerFactory;
 /** Looks at everything every few seconds and remembers figures of an hour. {@link #close} ends its thread. Thread-safe. */
 public final class Sampler implements AutoCloseable {
     static final Duration EVERY = Duration.ofSeconds(5);
+    /** How old figures are at most that somebody watches. */
+    static final Duration WATCHED_EVERY = Duration.ofSeconds(2);
+
+    /** A clock that ticks a little early must not make every second look come too early. */
+    private static final Duration SLACK = Duration.ofMillis(300);
+
     private static final int MOMENTS_MAX = 720;
     private static final int DELAYS_MAX = 500;
     private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
@@ -32,6 +38,11 @@ public final class Sampler implements AutoCloseable {
         thread.setDaemon(true);
         return thread;
     });
+    /** Held while somebody looks, so that many who watch look once. */
+    private final Object looking = new Object();
+
+    private long triedAt;
+    private boolean isTried;
     private @Nullable Sample last;
     private @Nullable String problem;
 
@@ -43,19 +54,41 @@ public final class Sampler implements AutoCloseable {
 
     /** Begins at once and goes on every few seconds. */
     public void start() {
-        thread.scheduleWithFixedDelay(this::look, 0, EVERY.toMillis(), TimeUnit.MILLISECONDS);
+        thread.scheduleWithFixedDelay(() -> lookAfter(EVERY), 0, EVERY.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** What is true now to somebody who watches: asks the database only if nobody has for two seconds. */
+    Optional<Sample> watched() {
+        lookAfter(WATCHED_EVERY);
+        return Optional.ofNullable(last());
+    }
+
+    private void lookAfter(Duration pause) {
+        synchronized (looking) {
+            if (!isTried || System.nanoTime() - triedAt >= pause.minus(SLACK).toNanos()) {
+                look(EVERY.minus(SLACK));
+                triedAt = System.nanoTime();
+                isTried = true;
+            }
+        }
     }
 
     /** Looks once, on the caller's thread. */
     public void look() {
+        look(Duration.ZERO);
+    }
+
+    /** The charts have a point every few seconds, however often somebody watches. */
+    private void look(Duration apart) {
         try {
-            add(new Sample(
+            Sample sample = new Sample(
                     clock.instant(),
                     postroom.journal().refreshHead().position(),
                     postroom.subscriptions().list(),
                     postroom.database().run(tx -> table.delays(tx, DELAYS_MAX)),
                     postroom.database().run(table::footing),
-                    postroom.database().run(table::work)));
+                    postroom.database().run(table::work));
+            add(sample, apart);
         } catch (PostroomException e) {
             fail(String.valueOf(e.getMessage()));
         } catch (RuntimeException e) {
@@ -65,10 +98,13 @@ public final class Sampler implements AutoCloseable {
         }
     }
 
-    private synchronized void add(Sample sample) {
+    private synchronized void add(Sample sample, Duration apart) {
         problem = null;
         last = sample;
-        moments.addLast(Moment.of(sample));
+        Moment before = moments.peekLast();
+        if (before == null || Duration.between(before.at(), sample.at()).compareTo(apart) >= 0) {
+            moments.addLast(Moment.of(sample));
+        }
         while (moments.size() > MOMENTS_MAX) {
             moments.removeFirst();
         }

@@ -34,6 +34,7 @@ import org.slf4j.LoggerFactory;
 final class Gate {
     private static final Logger LOG = LoggerFactory.getLogger(Gate.class);
     private static final String USER = "postroom.user";
+    private static final String BY_SESSION = "postroom.by-session";
     private static final String FORM_TOKEN = "postroom.form-token";
     private static final Pattern BEARER = Pattern.compile("(?i)bearer +(\\S{1,200})");
     private static final Set<HandlerType> READING = Set.of(HandlerType.GET, HandlerType.HEAD, HandlerType.OPTIONS);
@@ -87,7 +88,11 @@ final class Gate {
         }
         boolean isSignIn = isAt(context, "/sign-in");
         Session.Ticket signedIn = ticket(context, sessionCookie);
-        User user = isCall ? bearer(context).orElseGet(() -> user(signedIn)) : user(signedIn);
+        User user = isCall ? bearer(context).orElse(null) : null;
+        if (user == null) {
+            user = user(signedIn);
+            context.attribute(BY_SESSION, true);
+        }
         if (user == null && !isSignIn) {
             throw new Refusal(401, "request.unauthorized", "sign in first, or send a token as Authorization: Bearer …");
         }
@@ -193,6 +198,11 @@ final class Gate {
             brake.wrong(context.ip());
         }
         return user;
+    }
+
+    /** Whether who was let in would be so now: a session may have ended since. */
+    boolean isStillIn(Context context) {
+        return context.attribute(BY_SESSION) == null || user(ticket(context, sessionCookie)) != null;
     }
 
     /** Whether tokens may come in addresses: only that of this process, which its terminal shows. */

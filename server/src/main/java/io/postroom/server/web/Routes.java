@@ -4,6 +4,7 @@ import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.Handler;
 import io.postroom.Postroom;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -17,12 +18,14 @@ public final class Routes {
     private final Pages pages;
     private final Deeds deeds;
     private final ApiDocument document;
+    private final EventStreams streams;
 
-    Routes(RoutesConfig routes, Pages pages, Deeds deeds, ApiDocument document) {
+    Routes(RoutesConfig routes, Pages pages, Deeds deeds, ApiDocument document, EventStreams streams) {
         this.routes = routes;
         this.pages = pages;
         this.deeds = deeds;
         this.document = document;
+        this.streams = streams;
     }
 
     public Pages pages() {
@@ -83,6 +86,31 @@ public final class Routes {
         routes.get(ApiDocument.ROOT + path, context -> {
             Asked.only(context, names);
             send(context, JSON.writeValueAsBytes(call.answer(context)));
+        });
+        return this;
+    }
+
+    /** Sends what is new to one viewer, about once a second, until it ends. */
+    @FunctionalInterface
+    public interface Watch {
+        void step(EventStream stream) throws IOException;
+
+        /** Nobody watches any more. */
+        default void end() {}
+    }
+
+    /** Begins to show something to one viewer; refuses what cannot be watched. */
+    @FunctionalInterface
+    public interface Watching {
+        Watch begin(Context context);
+    }
+
+    /** A call that is answered for as long as somebody watches. */
+    public Routes stream(String path, Watching watching) {
+        Set<String> names = document.queryNames("GET", path);
+        routes.get(ApiDocument.ROOT + path, context -> {
+            Asked.only(context, names);
+            streams.run(context, watching);
         });
         return this;
     }

@@ -53,9 +53,11 @@ public final class WebServer implements AutoCloseable {
     private final Javalin server;
     private final WebSettings settings;
     private final @Nullable String token;
+    private final EventStreams streams;
 
-    private WebServer(Javalin server, WebSettings settings, @Nullable String token) {
+    private WebServer(Javalin server, EventStreams streams, WebSettings settings, @Nullable String token) {
         this.server = server;
+        this.streams = streams;
         this.settings = settings;
         this.token = token;
     }
@@ -75,6 +77,7 @@ public final class WebServer implements AutoCloseable {
         Assets assets = new Assets();
         Access access = Access.of(settings);
         Gate gate = new Gate(settings, new Session(Clock.systemUTC()), access);
+        EventStreams streams = new EventStreams(gate);
         Pages pages = new Pages(settings, assets, Clock.systemUTC());
         Javalin server = Javalin.create(config -> {
             configure(config, settings);
@@ -87,11 +90,11 @@ public final class WebServer implements AutoCloseable {
             config.routes.get(
                     ApiDocument.ROOT + "/openapi.json",
                     context -> context.contentType("application/json").result(description));
-            features.forEach(feature -> feature.add(new Routes(config.routes, pages, deeds, document)));
+            features.forEach(feature -> feature.add(new Routes(config.routes, pages, deeds, document, streams)));
             errors(config, pages);
         });
         try {
-            return new WebServer(server.start(settings.host(), settings.port()), settings, access.token());
+            return new WebServer(server.start(settings.host(), settings.port()), streams, settings, access.token());
         } catch (JavalinBindException e) {
             throw new CommandException(
                     ExitCode.FAILURE,
@@ -230,7 +233,7 @@ public final class WebServer implements AutoCloseable {
             case 413 -> "Too large";
             case 429 -> "Too many tries";
             case 415 -> "Not sent as it should be";
-            case 503 -> "The database does not answer";
+            case 503 -> "Not available now";
             default -> "Not answered";
         };
     }
@@ -252,6 +255,8 @@ public final class WebServer implements AutoCloseable {
 
     @Override
     public void close() {
+        // Who watches would otherwise be waited for.
+        streams.close();
         server.stop();
     }
 }

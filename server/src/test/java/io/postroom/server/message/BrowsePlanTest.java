@@ -67,6 +67,21 @@ class BrowsePlanTest {
         Map<String, String> values = Map.of(
                 "seqs", seqs, "first_day", "current_date", "last_day", "current_date + 3", "event_type", "'OrderPaid'");
         assertThat(read("read_rows.sql", values)).isLessThanOrEqualTo(5_100);
+        Map<String, String> live = Map.of(
+                "seqs",
+                seqs,
+                "first_day",
+                "current_date",
+                "last_day",
+                "current_date + 3",
+                "heavy_seqs",
+                "'{}'::bigint[]",
+                "paths",
+                "array['{\"n\"}']",
+                "value_length_max",
+                "500");
+        // A row of paths is read for each row.
+        assertThat(read("read_live.sql", live)).isLessThanOrEqualTo(10_200);
     }
 
     @Test

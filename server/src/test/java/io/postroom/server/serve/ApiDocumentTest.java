@@ -87,6 +87,8 @@ class ApiDocumentTest {
         String message = first("/messages?limit=1", "id");
         String letter = first("/dead-letters?limit=1", "id");
         get("/status", "/status");
+        watch("/events", "/events", "status");
+        watch("/messages/live", "/messages/live?after=0", "message");
         get("/subscriptions", "/subscriptions");
         get("/subscriptions/{name}", "/subscriptions/shipping");
         get("/subscriptions/{name}/held-keys", "/subscriptions/shipping/held-keys");
@@ -154,6 +156,17 @@ class ApiDocumentTest {
 
     private void get(String path, String actual) throws Exception {
         answered("get", path, console.get("/api/v1" + actual));
+    }
+
+    private void watch(String path, String actual, String event) throws Exception {
+        try (Events events = console.watch(actual)) {
+            assertThat(events.status()).as(path).isEqualTo(200);
+            assertThat(events.type()).startsWith("text/event-stream");
+            String schema = PLACE + "#/paths/" + path.replace("/", "~1")
+                    + "/get/responses/200/content/text~1event-stream/x-events/" + event;
+            hold(events.next(event).toString(), schema, path);
+            called.add("get " + path);
+        }
     }
 
     private JsonNode post(String path, String actual, String body) throws Exception {

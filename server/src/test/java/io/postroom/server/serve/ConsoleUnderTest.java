@@ -94,6 +94,22 @@ public final class ConsoleUnderTest implements AutoCloseable {
     /** One request; headers are names and values in turn. */
     public HttpResponse<String> send(String method, String path, String body, String... headers)
             throws IOException, InterruptedException {
+        HttpRequest request = request(method, path, body, headers);
+        HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
+        response.headers().allValues("Set-Cookie").forEach(set -> {
+            String[] pair = set.replaceFirst(";.*", "").split("=", 2);
+            cookies.put(pair[0], pair[1]);
+        });
+        return response;
+    }
+
+    /** Watches a stream of events. */
+    Events watch(String path, String... headers) throws IOException, InterruptedException {
+        return new Events(
+                client.send(request("GET", "/api/v1" + path, "", headers), HttpResponse.BodyHandlers.ofInputStream()));
+    }
+
+    private HttpRequest request(String method, String path, String body, String... headers) {
         HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(url() + path))
                 .method(method, HttpRequest.BodyPublishers.ofString(body));
         if (!cookies.isEmpty()) {
@@ -104,12 +120,7 @@ public final class ConsoleUnderTest implements AutoCloseable {
         if (headers.length > 0) {
             builder.headers(headers);
         }
-        HttpResponse<String> response = client.send(builder.build(), HttpResponse.BodyHandlers.ofString());
-        response.headers().allValues("Set-Cookie").forEach(set -> {
-            String[] pair = set.replaceFirst(";.*", "").split("=", 2);
-            cookies.put(pair[0], pair[1]);
-        });
-        return response;
+        return builder.build();
     }
 
     public HttpResponse<String> get(String path) throws IOException, InterruptedException {
@@ -137,7 +148,7 @@ public final class ConsoleUnderTest implements AutoCloseable {
     }
 
     /** Stops the console, as when its process ends; the database stays. */
-    void stop() {
+    public void stop() {
         console.close();
     }
 

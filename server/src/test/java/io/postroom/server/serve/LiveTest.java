@@ -1,0 +1,189 @@
+package io.postroom.server.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.postroom.message.Message;
+import io.postroom.server.web.Payloads;
+import io.postroom.server.web.Role;
+import io.postroom.server.web.User;
+import io.postroom.server.web.WebSettings;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+
+/** What those see who watch. */
+@Timeout(120)
+class LiveTest {
+    private static final String TOKEN = "token-of-anna";
+    private ConsoleUnderTest console;
+
+    @BeforeEach
+    void start() throws Exception {
+        String hash = HexFormat.of()
+                .formatHex(MessageDigest.getInstance("SHA-256").digest(TOKEN.getBytes(StandardCharsets.UTF_8)));
+        console = ConsoleUnderTest.start(WebSettings.builder()
+                .port(0)
+                .accounts(Map.of(hash, new User("anna", Role.VIEWER)))
+                .payloads(Payloads.SHOWN)
+                .build());
+        console.submit("/sign-in", "/sign-in", Map.of("token", TOKEN));
+    }
+
+    @AfterEach
+    void stop() {
+        console.close();
+    }
+
+    private void publish(String type, String key, int count) throws Exception {
+        try (Connection tx = console.database().begin()) {
+            List<Message> messages = IntStream.range(0, count)
+                    .mapToObj(n -> Message.about("order", key)
+                            .event(type)
+                            .payload("{\"customer\":{\"id\":" + n + "}}")
+                            .build())
+                    .toList();
+            console.database().postroom().outbox().publishAll(tx, messages);
+            tx.commit();
+        }
+        console.database().postroom().journal().stampAll();
+    }
+
+    @Test
+    void newMessagesComeOnceInOrderAndGoOnAfterTheLastOneSeen() throws Exception {
+        publish("Before", "o-0", 1);
+        String last;
+        try (Events events = console.watch("/messages/live")) {
+            events.nextLine("retry: ");
+            publish("OrderPlaced", "o-1", 3);
+            List<Long> positions = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                JsonNode message = events.next("message");
+                assertThat(message.get("eventType").asString()).isEqualTo("OrderPlaced");
+                assertThat(message.has("payload")).isFalse();
+                positions.add(message.get("position").asLong());
+            }
+            assertThat(positions).containsExactly(2L, 3L, 4L);
+            last = events.lastId();
+        }
+        publish("OrderPaid", "o-1", 2);
+        try (Events events = console.watch("/messages/live", "Last-Event-ID", last)) {
+            assertThat(events.next("message").get("position").asLong()).isEqualTo(5);
+            assertThat(events.next("message").get("position").asLong()).isEqualTo(6);
+        }
+    }
+
+    @Test
+    void onlyWhatFitsIsShownAndTheRestMovesThePosition() throws Exception {
+        try (Events paid = console.watch("/messages/live?type=OrderPaid&key=o-2");
+                Events field = console.watch("/messages/live?data=customer.id=1")) {
+            paid.nextLine("retry: ");
+            field.nextLine("retry: ");
+            publish("OrderPlaced", "o-1", 3);
+            publish("OrderPaid", "o-1", 1);
+            publish("OrderPaid", "o-2", 1);
+            assertThat(paid.next("message").get("position").asLong()).isEqualTo(5);
+            assertThat(field.next("message").get("position").asLong()).isEqualTo(2);
+            publish("OrderPlaced", "o-3", 1);
+            assertThat(paid.nextLine("id: 6")).isEqualTo("id: 6");
+        }
+    }
+
+    @Test
+    void moreThanOneCanFollowIsLeftOutAndCounted() throws Exception {
+        publish("OrderPlaced", "o-1", 120);
+        try (Events events = console.watch("/messages/live?after=0")) {
+            Events.Event first = events.next();
+            assertThat(first.name()).isEqualTo("left-out");
+            assertThat(first.data().get("messages").asInt()).isEqualTo(70);
+            assertThat(events.next("message").get("position").asLong()).isEqualTo(71);
+        }
+        publish("OrderPlaced", "o-1", 2_000);
+        try (Events events = console.watch("/messages/live?after=0")) {
+            assertThat(events.next("left-out").get("messages").asInt()).isEqualTo(2_070);
+            assertThat(events.next("message").get("position").asLong()).isEqualTo(2_071);
+        }
+    }
+
+    @Test
+    void statusComesAgainAndAgain() throws Exception {
+        try (Events events = console.watch("/events")) {
+            String first = events.next("status").get("at").asString();
+            assertThat(events.next("status").get("at").asString()).isGreaterThan(first);
+        }
+    }
+
+    @Test
+    void silenceIsBrokenByBeats() throws Exception {
+        try (Events events = console.watch("/messages/live")) {
+            events.nextLine(": still here");
+        }
+    }
+
+    @Test
+    void signingOutEndsWhatTheSessionWatches() throws Exception {
+        try (Events mine = console.watch("/messages/live");
+                Events other = console.watch("/messages/live", "Authorization", "Bearer " + TOKEN)) {
+            mine.nextLine("retry: ");
+            console.submit("/", "/sign-out", Map.of());
+            assertThat(mine.next("end").get("why").asString()).isEqualTo("signed out");
+            assertThat(mine.next()).isNull();
+            publish("OrderPlaced", "o-1", 1);
+            assertThat(other.next("message").get("position").asLong()).isEqualTo(1);
+        }
+        try (Events again = console.watch("/messages/live")) {
+            assertThat(again.status()).isEqualTo(401);
+        }
+    }
+
+    @Test
+    void aStopEndsEveryStream() throws Exception {
+        try (Events events = console.watch("/events")) {
+            events.next("status");
+            console.stop();
+            assertThat(events.next("end").get("why").asString()).isEqualTo("stopping");
+            assertThat(events.next()).isNull();
+        }
+    }
+
+    @Test
+    void thereIsALimitOfOpenStreams() throws Exception {
+        List<Events> open = new ArrayList<>();
+        try {
+            for (int i = 0; i < 60; i++) {
+                open.add(console.watch("/messages/live"));
+                assertThat(open.get(i).status()).isEqualTo(200);
+            }
+            try (Events refused = console.watch("/events")) {
+                assertThat(refused.status()).isEqualTo(503);
+                assertThat(refused.rest()).contains("stream.too-many", "60");
+            }
+            assertThat(console.get("/api/v1/status").statusCode()).isEqualTo(200);
+        } finally {
+            for (Events events : open) {
+                events.close();
+            }
+        }
+    }
+
+    @Test
+    void nonsenseIsRefusedBeforeAnythingIsSent() throws Exception {
+        for (String path : List.of("/messages/live?after=x", "/messages/live?before=3", "/messages/live?data=x")) {
+            try (Events events = console.watch(path)) {
+                assertThat(events.status()).as(path).isEqualTo(400);
+            }
+        }
+        try (Events events = console.watch("/messages/live", "Last-Event-ID", "first")) {
+            assertThat(events.status()).isEqualTo(400);
+        }
+    }
+}
