@@ -69,15 +69,17 @@
       || [...area.querySelectorAll('input, textarea, select')].some(isChanged) || area.querySelector('details[open]') || (selection && !selection.isCollapsed) || document.querySelector('dialog[open]');
   };
   const refresh = () => body.dispatchEvent(new Event('refresh'));
+  let tailing = false;
   if (refreshButton) {
     showLive();
-    setInterval(() => { if (live && !document.hidden && !isBusy()) refresh(); }, 5000);
+    setInterval(() => { if (live && !tailing && !document.hidden && !isBusy()) refresh(); }, 5000);
     refreshButton.addEventListener('click', toggleLive);
   }
   function toggleLive() {
     live = !live;
     store.set('live', live ? 'on' : 'off');
     showLive();
+    watchStatus();
   }
   document.addEventListener('htmx:afterSwap', () => { showTimes(document); labelTables(); reachCopies(); });
   document.addEventListener('htmx:beforeSwap', (event) => {
@@ -86,6 +88,137 @@
     body.classList.toggle('stale', event.detail.xhr.status >= 400);
   });
   document.addEventListener('htmx:sendError', () => body.classList.add('stale'));
+
+  // The first page hears of what changes, and asks for itself again before its five seconds are over.
+  const statusArea = document.querySelector('[data-status-events]');
+  let statusSource = null;
+  let statusBefore = null;
+  function watchStatus() {
+    if (!statusArea || !refreshButton) return;
+    if (document.hidden || !live) {
+      if (statusSource) statusSource.close();
+      statusSource = null;
+    } else if (!statusSource) {
+      statusSource = new EventSource(statusArea.dataset.statusEvents);
+      statusSource.addEventListener('status', (event) => {
+        const status = JSON.parse(event.data);
+        const now = JSON.stringify([status.sentence, status.deadLetters, status.heldKeys, status.relays, status.problems]);
+        if (statusBefore !== null && now !== statusBefore && !isBusy()) refresh();
+        statusBefore = now;
+      });
+    }
+  }
+  document.addEventListener('visibilitychange', watchStatus);
+  watchStatus();
+
+  // Live tail: new messages on top of the list as they come. What others have written is text here, never markup.
+  const tailButton = byId('tail');
+  let tailSource = null;
+  let tailAt = null;
+  let tailShown = 0;
+  let tailLeftOut = 0;
+  const grouped = (n) => n < 10000 ? String(n) : String(n).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+  const sized = (bytes) => {
+    let value = bytes;
+    let unit = 0;
+    while (value >= 1000 && unit < 4) { value /= 1000; unit++; }
+    return `${unit === 0 || value >= 100 ? value.toFixed(0) : value.toFixed(1)} ${['B', 'kB', 'MB', 'GB', 'TB'][unit]}`;
+  };
+  function made(name, className, ...content) {
+    const element = document.createElement(name);
+    if (className) element.className = className;
+    element.append(...content);
+    return element;
+  }
+  function linkTo(path, ...content) {
+    const link = made('a', '', ...content);
+    link.href = base + path;
+    return link;
+  }
+  function tailRow(message) {
+    const path = `/messages/${encodeURIComponent(message.id)}`;
+    const type = made('td', '', linkTo(path, made('b', '', message.eventType)));
+    if (message.eventVersion > 1) type.append(made('span', 'sub', `version ${message.eventVersion}`));
+    const key = linkTo(`/messages?aggregateType=${encodeURIComponent(message.aggregateType)}&key=${encodeURIComponent(message.aggregateId)}`, message.aggregateId);
+    const time = made('time', '', message.occurredAt.slice(0, 19).replace('T', ' '));
+    time.dateTime = message.occurredAt;
+    const row = made('tr', 'fresh',
+      made('td', 'n', grouped(message.position)), type, made('td', 'wrap', key, made('span', 'sub', message.aggregateType)),
+      made('td', 'wrap', message.tenantId === null ? '–' : message.tenantId), made('td', 'nowrap', time),
+      made('td', 'n', sized(message.bytes)), made('td', 'mono muted nowrap', linkTo(path, message.id)));
+    row.dataset.position = message.position;
+    const heads = document.querySelectorAll('#message-list thead th');
+    [...row.cells].forEach((cell, i) => { cell.dataset.label = heads[i].textContent; });
+    return row;
+  }
+  function tailOn(message) {
+    const rows = byId('message-rows');
+    const first = rows.firstElementChild;
+    if (first && Number(first.dataset.position) >= message.position) return;
+    const row = tailRow(message);
+    rows.prepend(row);
+    showTimes(row);
+    const list = byId('message-list');
+    list.hidden = false;
+    const empty = document.querySelector('#live .empty');
+    if (empty) empty.remove();
+    while (rows.children.length > Number(list.dataset.rowsMax)) rows.lastElementChild.remove();
+    tailShown++;
+    countTail();
+  }
+  function countTail() {
+    byId('tail-count').textContent = `${tailShown ? grouped(tailShown) : 'No'} new message${tailShown === 1 ? '' : 's'}${tailLeftOut ? `, ${grouped(tailLeftOut)} left out` : ''}.`;
+  }
+  const noteTail = (text) => { if (byId('tail-note').textContent !== text) byId('tail-note').textContent = text; };
+  function closeTail() {
+    if (tailSource) tailSource.close();
+    tailSource = null;
+  }
+  function openTail() {
+    closeTail();
+    const url = tailButton.dataset.events;
+    tailSource = new EventSource(`${url}${url.includes('?') ? '&' : '?'}after=${tailAt}`);
+    tailSource.onopen = () => noteTail('');
+    tailSource.addEventListener('message', (event) => {
+      tailAt = event.lastEventId;
+      tailOn(JSON.parse(event.data));
+    });
+    tailSource.addEventListener('left-out', (event) => {
+      tailLeftOut += JSON.parse(event.data).messages;
+      countTail();
+    });
+    tailSource.addEventListener('stale', () => noteTail('The database does not answer; trying again.'));
+    tailSource.addEventListener('end', (event) => { if (JSON.parse(event.data).why === 'signed out') stopTail('You are signed out.'); });
+    tailSource.onerror = () => {
+      if (!tailSource) return;
+      if (tailSource.readyState === EventSource.CLOSED) stopTail('The live tail was refused: too many watch, or you are signed out. Press it to try again.');
+      else noteTail('The connection is lost; trying again.');
+    };
+  }
+  function stopTail(why) {
+    closeTail();
+    tailing = false;
+    tailButton.setAttribute('aria-pressed', 'false');
+    noteTail(why);
+  }
+  if (tailButton) {
+    tailButton.hidden = false;
+    tailButton.addEventListener('click', () => {
+      if (tailing) { stopTail(''); return; }
+      tailing = true;
+      tailButton.setAttribute('aria-pressed', 'true');
+      tailAt = byId('message-list').dataset.newest;
+      tailShown = 0;
+      tailLeftOut = 0;
+      byId('tail-state').hidden = false;
+      countTail();
+      openTail();
+    });
+    document.addEventListener('visibilitychange', () => {
+      if (!tailing) return;
+      if (document.hidden) { closeTail(); noteTail('Paused while this tab is hidden.'); } else openTail();
+    });
+  }
 
   function nextTheme() {
     const order = ['auto', 'light', 'dark'];

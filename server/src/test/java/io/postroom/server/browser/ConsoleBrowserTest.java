@@ -2,6 +2,7 @@ package io.postroom.server.browser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.message.Message;
 import io.postroom.server.serve.ConsoleUnderTest;
 import io.postroom.server.serve.Hostile;
 import io.postroom.server.serve.Troubled;
@@ -13,11 +14,13 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.sql.Connection;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -254,6 +257,73 @@ class ConsoleBrowserTest {
         browser.press("r");
         browser.await("document.getElementById('live').textContent.includes('test live')");
         assertThat(browser.complaints()).isEmpty();
+    }
+
+    @Test
+    void tailsMessagesAsTheyCome() throws Exception {
+        try (ConsoleUnderTest tailed = ConsoleUnderTest.start(settings("/tail", "test"))) {
+            signIn(tailed);
+            browser.look(WIDE, 900, "light");
+            browser.open(tailed.url() + "/messages");
+            browser.evaluate("document.getElementById('tail').click()");
+            publish(tailed, 3);
+            browser.await("document.querySelectorAll('#message-rows tr').length === 3");
+            assertThat(browser.text("#message-rows tr td")).isEqualTo("3");
+            assertThat(browser.text("#message-rows")).contains(Hostile.MARKUP);
+            assertThat(browser.evaluate("document.querySelectorAll('#message-rows img').length")
+                            .asInt())
+                    .isZero();
+            assertThat(browser.evaluate("document.querySelectorAll('.empty').length")
+                            .asInt())
+                    .isZero();
+            tailLook("light");
+            tailLook("dark");
+            hide(true);
+            assertThat(browser.text("#tail-note")).contains("Paused while this tab is hidden");
+            browser.evaluate("document.getElementById('message-list').dataset.rowsMax = '20'");
+            publish(tailed, 60);
+            hide(false);
+            browser.await("document.getElementById('tail-count').textContent === '53 new messages, 10 left out.'");
+            assertThat(browser.evaluate("document.querySelectorAll('#message-rows tr').length")
+                            .asInt())
+                    .isEqualTo(20);
+            assertThat(browser.text("#message-rows tr td")).isEqualTo("63");
+            assertThat(browser.complaints()).isEmpty();
+            tailed.stop();
+            browser.await("document.getElementById('tail-note').textContent.includes('connection is lost')");
+            browser.openPlain("about:blank");
+            browser.complaints();
+        }
+    }
+
+    private static void hide(boolean isHidden) {
+        browser.evaluate("Object.defineProperty(document, 'hidden', {value: " + isHidden
+                + ", configurable: true}); document.dispatchEvent(new Event('visibilitychange'))");
+    }
+
+    private static void tailLook(String theme) throws Exception {
+        browser.look(WIDE, 900, theme);
+        browser.screenshot(SCREENSHOTS.resolve("messages-tail-" + theme + "-1280.png"));
+        requireOpenToAll("live tail " + theme);
+    }
+
+    private static void publish(ConsoleUnderTest at, int count) throws Exception {
+        try (Connection tx = at.database().begin()) {
+            at.database()
+                    .postroom()
+                    .outbox()
+                    .publishAll(
+                            tx,
+                            IntStream.range(0, count)
+                                    .mapToObj(n -> Message.about("order", Hostile.MARKUP)
+                                            .event("OrderPaid")
+                                            .tenantId(Hostile.MARKUP)
+                                            .payload("{}")
+                                            .build())
+                                    .toList());
+            tx.commit();
+        }
+        at.database().postroom().journal().stampAll();
     }
 
     @Test
