@@ -15,8 +15,8 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
@@ -25,26 +25,36 @@ import tools.jackson.databind.JsonNode;
 @Timeout(120)
 class LiveTest {
     private static final String TOKEN = "token-of-anna";
-    private ConsoleUnderTest console;
+    private static ConsoleUnderTest console;
 
-    @BeforeEach
-    void start() throws Exception {
+    @BeforeAll
+    static void start() throws Exception {
+        console = console();
+    }
+
+    private static ConsoleUnderTest console() throws Exception {
         String hash = HexFormat.of()
                 .formatHex(MessageDigest.getInstance("SHA-256").digest(TOKEN.getBytes(StandardCharsets.UTF_8)));
-        console = ConsoleUnderTest.start(WebSettings.builder()
+        ConsoleUnderTest made = ConsoleUnderTest.start(WebSettings.builder()
                 .port(0)
                 .accounts(Map.of(hash, new User("anna", Role.VIEWER)))
                 .payloads(Payloads.SHOWN)
                 .build());
-        console.submit("/sign-in", "/sign-in", Map.of("token", TOKEN));
+        made.submit("/sign-in", "/sign-in", Map.of("token", TOKEN));
+        return made;
     }
 
-    @AfterEach
-    void stop() {
+    @AfterAll
+    static void stop() {
         console.close();
     }
 
-    private void publish(String type, String key, int count) throws Exception {
+    /** The end of the journal. */
+    private static long head() {
+        return console.database().postroom().journal().refreshHead().position();
+    }
+
+    private static void publish(String type, String key, int count) throws Exception {
         try (Connection tx = console.database().begin()) {
             List<Message> messages = IntStream.range(0, count)
                     .mapToObj(n -> Message.about("order", key)
@@ -61,6 +71,7 @@ class LiveTest {
     @Test
     void newMessagesComeOnceInOrderAndGoOnAfterTheLastOneSeen() throws Exception {
         publish("Before", "o-0", 1);
+        long head = head();
         String last;
         try (Events events = console.watch("/messages/live")) {
             events.nextLine("retry: ");
@@ -72,18 +83,19 @@ class LiveTest {
                 assertThat(message.has("payload")).isFalse();
                 positions.add(message.get("position").asLong());
             }
-            assertThat(positions).containsExactly(2L, 3L, 4L);
+            assertThat(positions).containsExactly(head + 1, head + 2, head + 3);
             last = events.lastId();
         }
         publish("OrderPaid", "o-1", 2);
         try (Events events = console.watch("/messages/live", "Last-Event-ID", last)) {
-            assertThat(events.next("message").get("position").asLong()).isEqualTo(5);
-            assertThat(events.next("message").get("position").asLong()).isEqualTo(6);
+            assertThat(events.next("message").get("position").asLong()).isEqualTo(head + 4);
+            assertThat(events.next("message").get("position").asLong()).isEqualTo(head + 5);
         }
     }
 
     @Test
     void onlyWhatFitsIsShownAndTheRestMovesThePosition() throws Exception {
+        long head = head();
         try (Events paid = console.watch("/messages/live?type=OrderPaid&key=o-2");
                 Events field = console.watch("/messages/live?data=customer.id=1")) {
             paid.nextLine("retry: ");
@@ -91,27 +103,34 @@ class LiveTest {
             publish("OrderPlaced", "o-1", 3);
             publish("OrderPaid", "o-1", 1);
             publish("OrderPaid", "o-2", 1);
-            assertThat(paid.next("message").get("position").asLong()).isEqualTo(5);
-            assertThat(field.next("message").get("position").asLong()).isEqualTo(2);
+            assertThat(paid.next("message").get("position").asLong()).isEqualTo(head + 5);
+            assertThat(field.next("message").get("position").asLong()).isEqualTo(head + 2);
             publish("OrderPlaced", "o-3", 1);
-            assertThat(paid.nextLine("id: 6")).isEqualTo("id: 6");
+            assertThat(paid.nextLine("id: " + (head + 6))).isNotEmpty();
         }
     }
 
     @Test
     void moreThanOneCanFollowIsLeftOutAndCounted() throws Exception {
-        publish("OrderPlaced", "o-1", 120);
-        try (Events events = console.watch("/messages/live?after=0")) {
-            Events.Event first = events.next();
-            assertThat(first.name()).isEqualTo("left-out");
-            assertThat(first.data().get("messages").asInt()).isEqualTo(70);
-            assertThat(events.next("message").get("position").asLong()).isEqualTo(71);
+        publish("OrderPlaced", "o-1", 2_200);
+        long head = head();
+        long shown = 0;
+        long leftOut = 0;
+        try (Events events = console.watch("/messages/live?after=" + (head - 2_200))) {
+            long last = 0;
+            while (last < head) {
+                Events.Event event = events.next();
+                if (event.name().equals("left-out")) {
+                    leftOut += event.data().get("messages").asLong();
+                } else {
+                    assertThat(event.data().get("position").asLong()).isGreaterThan(last);
+                    last = event.data().get("position").asLong();
+                    shown++;
+                }
+            }
         }
-        publish("OrderPlaced", "o-1", 2_000);
-        try (Events events = console.watch("/messages/live?after=0")) {
-            assertThat(events.next("left-out").get("messages").asInt()).isEqualTo(2_070);
-            assertThat(events.next("message").get("position").asLong()).isEqualTo(2_071);
-        }
+        assertThat(shown).isLessThanOrEqualTo(100);
+        assertThat(shown + leftOut).isEqualTo(2_200);
     }
 
     @Test
@@ -138,36 +157,32 @@ class LiveTest {
             assertThat(mine.next("end").get("why").asString()).isEqualTo("signed out");
             assertThat(mine.next()).isNull();
             publish("OrderPlaced", "o-1", 1);
-            assertThat(other.next("message").get("position").asLong()).isEqualTo(1);
+            assertThat(other.next("message").get("position").asLong()).isEqualTo(head());
         }
         try (Events again = console.watch("/messages/live")) {
             assertThat(again.status()).isEqualTo(401);
         }
+        console.submit("/sign-in", "/sign-in", Map.of("token", TOKEN));
     }
 
     @Test
-    void aStopEndsEveryStream() throws Exception {
-        try (Events events = console.watch("/events")) {
-            events.next("status");
-            console.stop();
-            assertThat(events.next("end").get("why").asString()).isEqualTo("stopping");
-            assertThat(events.next()).isNull();
-        }
-    }
-
-    @Test
-    void thereIsALimitOfOpenStreams() throws Exception {
+    void thereIsALimitOfOpenStreamsAndAStopEndsThemAll() throws Exception {
         List<Events> open = new ArrayList<>();
-        try {
+        try (ConsoleUnderTest crowded = console()) {
             for (int i = 0; i < 60; i++) {
-                open.add(console.watch("/messages/live"));
+                open.add(crowded.watch("/messages/live"));
                 assertThat(open.get(i).status()).isEqualTo(200);
             }
-            try (Events refused = console.watch("/events")) {
+            try (Events refused = crowded.watch("/events")) {
                 assertThat(refused.status()).isEqualTo(503);
                 assertThat(refused.rest()).contains("stream.too-many", "60");
             }
-            assertThat(console.get("/api/v1/status").statusCode()).isEqualTo(200);
+            assertThat(crowded.get("/api/v1/status").statusCode()).isEqualTo(200);
+            crowded.stop();
+            for (Events events : open) {
+                assertThat(events.next("end").get("why").asString()).isEqualTo("stopping");
+                assertThat(events.next()).isNull();
+            }
         } finally {
             for (Events events : open) {
                 events.close();
