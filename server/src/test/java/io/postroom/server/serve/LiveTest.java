@@ -73,7 +73,7 @@ class LiveTest {
         publish("Before", "o-0", 1);
         long head = head();
         String last;
-        try (Events events = console.watch("/messages/live")) {
+        try (Events events = console.watch("/messages/live?after=" + head)) {
             events.nextLine("retry: ");
             publish("OrderPlaced", "o-1", 3);
             List<Long> positions = new ArrayList<>();
