@@ -56,6 +56,11 @@ final class LiveMessages {
     synchronized long begin(@Nullable Long after, @Nullable List<String> path) {
         boolean isNew = path != null && watched.merge(path, 1, Integer::sum) == 1;
         look();
+        if (after != null && after > reached) {
+            // Somebody has just seen more than the last look did; nobody shall see it twice.
+            lookedAt -= EVERY.toNanos();
+            look();
+        }
         if (after == null || after >= reached) {
             return Math.max(0, reached);
         }
