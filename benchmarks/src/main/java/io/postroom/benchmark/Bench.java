@@ -69,6 +69,7 @@ public final class Bench {
         scenarios.put("pick-up", "from commit to the start of a job, at a steady rate");
         scenarios.put("wal", "write-ahead log a message");
         scenarios.put("kafka", "through a relay to a Kafka broker");
+        scenarios.put("console", "every page of the console with ten million messages and a million dead letters");
         scenarios.put("growth", "the same work with ten million messages kept");
         return scenarios;
     }
@@ -123,6 +124,11 @@ public final class Bench {
         scenarios.put("pick-up", this::pickUp);
         scenarios.put("wal", this::wal);
         scenarios.put("kafka", (database, postroom) -> KafkaEndToEnd.run(report, database, quick ? 50_000 : 200_000));
+        scenarios.put(
+                "console",
+                (database, postroom) -> new Browsing(
+                                database, quick ? 200_000 : 10_000_000, quick ? 20_000 : 1_000_000, quick ? 20 : 60)
+                        .run(report));
         scenarios.put(
                 "growth",
                 (database, postroom) -> Growth.run(report, database, postroom, quick ? 1_000_000 : 10_000_000));

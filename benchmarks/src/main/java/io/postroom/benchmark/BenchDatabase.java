@@ -148,6 +148,17 @@ final class BenchDatabase implements AutoCloseable {
         }
     }
 
+    String queryText(String sql) {
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet result = statement.executeQuery(sql)) {
+            result.next();
+            return result.getString(1);
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     @Override
     public void close() {
         pool.close();

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 /** The processor time of all processes of a PostgreSQL on this machine, as Linux counts it; nothing is known elsewhere. */
 final class ServerCpu {
     /** What /proc counts in, whatever the kernel's own clock. */
-    private static final double TICKS_PER_SECOND = 100;
+    static final double TICKS_PER_SECOND = 100;
     /** After the command's closing parenthesis comes the state, which proc(5) numbers 3. */
     private static final int FIRST_FIELD = 3;
 
@@ -49,6 +49,13 @@ final class ServerCpu {
                     .sum();
             return OptionalDouble.of((own.getAsLong() + theirs) / TICKS_PER_SECOND);
         }
+    }
+
+    /** Of one process so far; empty if it is gone, or the system does not show it. */
+    static OptionalLong ticks(long pid) {
+        return ProcessHandle.of(pid)
+                .map(process -> ticks(process, UTIME, STIME))
+                .orElse(OptionalLong.empty());
     }
 
     private static OptionalLong ticks(ProcessHandle process, int... fields) {

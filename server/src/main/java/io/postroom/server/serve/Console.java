@@ -153,6 +153,11 @@ public final class Console implements AutoCloseable {
         return server.entry();
     }
 
+    /** The paths of all pages, and of all calls that only read: {@code /messages/{id}}. */
+    public List<String> reads() {
+        return server.reads();
+    }
+
     @Override
     public void close() {
         sampler.close();

@@ -6,6 +6,7 @@ import io.javalin.http.Handler;
 import io.postroom.Postroom;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
@@ -19,13 +20,21 @@ public final class Routes {
     private final Deeds deeds;
     private final ApiDocument document;
     private final EventStreams streams;
+    private final List<String> reads;
 
-    Routes(RoutesConfig routes, Pages pages, Deeds deeds, ApiDocument document, EventStreams streams) {
+    Routes(
+            RoutesConfig routes,
+            Pages pages,
+            Deeds deeds,
+            ApiDocument document,
+            EventStreams streams,
+            List<String> reads) {
         this.routes = routes;
         this.pages = pages;
         this.deeds = deeds;
         this.document = document;
         this.streams = streams;
+        this.reads = reads;
     }
 
     public Pages pages() {
@@ -35,6 +44,7 @@ public final class Routes {
     /** A page. */
     public Routes page(String path, Handler handler) {
         routes.get(path, handler);
+        reads.add(path);
         return this;
     }
 
@@ -83,6 +93,7 @@ public final class Routes {
     /** A call that only reads. */
     public Routes call(String path, Call call) {
         Set<String> names = document.queryNames("GET", path);
+        reads.add(ApiDocument.ROOT + path);
         routes.get(ApiDocument.ROOT + path, context -> {
             Asked.only(context, names);
             send(context, JSON.writeValueAsBytes(call.answer(context)));

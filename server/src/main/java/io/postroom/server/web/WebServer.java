@@ -11,6 +11,7 @@ import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,12 +55,15 @@ public final class WebServer implements AutoCloseable {
     private final WebSettings settings;
     private final @Nullable String token;
     private final EventStreams streams;
+    private final List<String> reads;
 
-    private WebServer(Javalin server, EventStreams streams, WebSettings settings, @Nullable String token) {
+    private WebServer(
+            Javalin server, EventStreams streams, WebSettings settings, @Nullable String token, List<String> reads) {
         this.server = server;
         this.streams = streams;
         this.settings = settings;
         this.token = token;
+        this.reads = List.copyOf(reads);
     }
 
     /** What a feature adds: its pages and its calls. */
@@ -79,6 +83,7 @@ public final class WebServer implements AutoCloseable {
         Gate gate = new Gate(settings, new Session(Clock.systemUTC()), access);
         EventStreams streams = new EventStreams(gate);
         Pages pages = new Pages(settings, assets, Clock.systemUTC());
+        List<String> reads = new ArrayList<>();
         Javalin server = Javalin.create(config -> {
             configure(config, settings);
             health.add(config.routes);
@@ -90,11 +95,12 @@ public final class WebServer implements AutoCloseable {
             config.routes.get(
                     ApiDocument.ROOT + "/openapi.json",
                     context -> context.contentType("application/json").result(description));
-            features.forEach(feature -> feature.add(new Routes(config.routes, pages, deeds, document, streams)));
+            features.forEach(feature -> feature.add(new Routes(config.routes, pages, deeds, document, streams, reads)));
             errors(config, pages);
         });
         try {
-            return new WebServer(server.start(settings.host(), settings.port()), streams, settings, access.token());
+            return new WebServer(
+                    server.start(settings.host(), settings.port()), streams, settings, access.token(), reads);
         } catch (JavalinBindException e) {
             throw new CommandException(
                     ExitCode.FAILURE,
@@ -251,6 +257,11 @@ public final class WebServer implements AutoCloseable {
     /** Where whoever started the process comes in: with its token, unless there are users. */
     public String entry() {
         return token == null ? url() : url() + "sign-in?token=" + token;
+    }
+
+    /** The paths of all pages, and of all calls that only read, as they were entered: {@code /messages/{id}}. */
+    public List<String> reads() {
+        return reads;
     }
 
     @Override
