@@ -22,6 +22,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** How long somebody waits for each page of the console where there is much, and what an open one costs the database. */
 final class Browsing {
     private static final int ROUNDS = 30;
+    private static final int PREVIEWS = 5;
     private static final double MILLIS_MAX = 300;
     private static final double LOAD_MAX = 2;
     private static final int REFRESH_SECONDS = 5;
@@ -80,16 +81,23 @@ final class Browsing {
 
     /** What nobody can promise: it has to look at all that there is, or counts all that an operator is about to redrive. */
     private void unjudged(Report report, String section, String url) throws Exception {
+        report.figure(section, "redrive preview of all dead letters of a subscription, p50", preview(url, ""), "ms");
         report.figure(
                 section,
-                "redrive preview of all dead letters of a subscription, p50",
-                percentile(ask(url, List.of("/redrives/new?subscription=orders"), 5), 0.5),
+                "redrive preview of one cause of it, p50",
+                preview(url, "&cause=crashed&type=OrderPlaced"),
                 "ms");
+        report.figure(
+                section, "redrive preview of one key of it, p50", preview(url, "&aggregateType=order&key=o-600"), "ms");
         int failed = failures.size();
         double millis = percentile(ask(url, List.of("/messages/" + UUID.randomUUID()), 3), 0.5);
         report.figure(
                 section, "a message by an id that tells nothing of its time, until found or given up", millis, "ms");
         failures.subList(failed, failures.size()).clear();
+    }
+
+    private double preview(String url, String filter) throws Exception {
+        return percentile(ask(url, List.of("/redrives/new?subscription=orders" + filter), PREVIEWS), 0.5);
     }
 
     private PGSimpleDataSource source() {

@@ -256,6 +256,21 @@ class SchedulesTest {
     }
 
     @Test
+    void aListIsReadInPages() {
+        Instant begin = Instant.parse("2026-05-01T00:00:30Z");
+        for (String name : List.of("c", "a", "b")) {
+            put(Schedule.of(name, Cron.parse("* * * * *", "UTC"), job), begin);
+        }
+        assertThat(schedules.list(null, 2))
+                .extracting(each -> each.schedule().name())
+                .containsExactly("a", "b");
+        assertThat(schedules.list("b", 2))
+                .extracting(each -> each.schedule().name())
+                .containsExactly("c");
+        assertThatThrownBy(() -> schedules.list(null, 0)).hasMessageContaining("0 schedules, the range is 1 to 10000");
+    }
+
+    @Test
     void schedulesThatCannotFireDoNotStarveTheOthers() {
         Instant begin = Instant.parse("2026-05-01T00:00:30Z");
         put(Schedule.of("broken", Cron.parse("* * * * *", "UTC"), job), begin);

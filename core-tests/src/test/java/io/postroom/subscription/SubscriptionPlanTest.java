@@ -52,4 +52,35 @@ class SubscriptionPlanTest {
                 COUNT_MAX);
         assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(COUNT_MAX + 20);
     }
+
+    /** The planner knows only that some subscription has many. */
+    @Test
+    void aListReadsNoDeliveriesOfOthers() throws SQLException {
+        try (TestDatabase other = TestDatabase.create()) {
+            other.execute(
+                    "set synchronous_commit = off",
+                    "insert into postroom.subscription (name, lanes) values ('billing', 4), ('mail', 4), ('search', 4)",
+                    """
+                    insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id, event_type,
+                        event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint, buried_by)
+                    values ('subscription', 'billing', 1, 1, gen_random_uuid(), 'order', 'o', 'OrderPaid', 1, '{}', now(), 'rejected', 1,
+                        'http.422', 'no', 'f00d', 'node-1')""",
+                    """
+                    insert into postroom.delivery (subscription, position, lane, key_hash, seq, outbox_day, bytes, dead_letter, state)
+                    select 'billing', n, 0, n, n, current_date, 2, (select max(id) from postroom.dead_letter), 'held'
+                    from generate_series(1, 20000) as n""",
+                    "vacuum analyze");
+            for (String mode : List.of(Plan.CUSTOM, Plan.GENERIC)) {
+                Plan plan = Plan.explain(
+                        other,
+                        mode,
+                        Subscriptions.class,
+                        "list.sql",
+                        List.of("name text", "count_max int"),
+                        "null",
+                        COUNT_MAX);
+                assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(COUNT_MAX + 40);
+            }
+        }
+    }
 }

@@ -80,8 +80,12 @@ final class ScheduleTable {
                 > 0;
     }
 
-    List<ScheduleDetails> list(Connection tx, @Nullable String name, int limit) {
-        return list.on(tx).set("name", name).set("limit", limit).list(ScheduleTable::details);
+    List<ScheduleDetails> list(Connection tx, @Nullable String name, @Nullable String after, int limit) {
+        return list.on(tx)
+                .set("name", name)
+                .set("after", after)
+                .set("limit", limit)
+                .list(ScheduleTable::details);
     }
 
     /** {@code except}: names of schedules to leave out. */

@@ -61,7 +61,22 @@ public final class Schedules {
     }
 
     public List<ScheduleDetails> list() {
-        return database.run(tx -> table.list(tx, null, LIST_MAX));
+        return list(null, LIST_MAX);
+    }
+
+    /**
+     * A page of them, by name.
+     *
+     * @param after the last name of the page before; null: from the first
+     * @param limit 1 to {@link #LIST_MAX}
+     */
+    public List<ScheduleDetails> list(@Nullable String after, int limit) {
+        if (limit < 1 || limit > LIST_MAX) {
+            throw new PostroomException(
+                    "schedule.page-invalid",
+                    "could not list schedules: the page is " + limit + " schedules, the range is 1 to " + LIST_MAX);
+        }
+        return database.run(tx -> table.list(tx, null, after, limit));
     }
 
     /** Throws if there is none. */
@@ -162,8 +177,8 @@ public final class Schedules {
     }
 
     private ScheduleDetails get(Connection tx, String verb, String name) {
-        return table.list(tx, name, 1).stream().findFirst().orElseThrow(() -> {
-            List<String> names = table.list(tx, null, LIST_MAX).stream()
+        return table.list(tx, name, null, 1).stream().findFirst().orElseThrow(() -> {
+            List<String> names = table.list(tx, null, null, LIST_MAX).stream()
                     .map(each -> each.schedule().name())
                     .toList();
             return new PostroomException(

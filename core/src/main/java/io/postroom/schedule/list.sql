@@ -1,9 +1,10 @@
--- Schedules by name, all or one of them.
---   :name text?   :limit int
+-- A page of schedules by name, or one of them.
+--   :name text?   :after text?, the last of the page before   :limit int
+-- Index: schedule_pkey.
 select s.name, s.cron, s.zone, extract(epoch from s.rate) as rate, extract(epoch from s.delay) as delay, s.missed, s.overlap, s.kind, s.queue,
        s.priority, s.tenant_id, s.payload, s.headers, s.retry, extract(epoch from s.deadline) as deadline, s.next_at, s.last_at, s.last_job,
        s.paused_at, s.paused_by, s.pause_reason
 from /*schema*/schedule as s
-where :name::text is null or s.name = :name
+where (:name::text is null or s.name = :name::text) and (:after::text is null or s.name > :after::text)
 order by s.name
 limit :limit

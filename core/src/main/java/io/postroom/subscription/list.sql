@@ -1,7 +1,8 @@
 -- Every subscription with how far its slowest lane is, how far behind, and what operators have asked of it.
 --   :name text?, one subscription only   :count_max int, held keys, dead letters and messages without a position are counted no further
 -- A copy ends at a position; it is behind that, not the journal's end. How far behind a broker's consumer is, the broker knows.
--- Index: delivery_held, dead_letter_open.
+-- Index: delivery_held and the primary key of delivery, in their order, or the planner would read all deliveries of others to count none;
+-- dead_letter_open.
 select s.name, s.lanes, s.lanes_wanted, s.ordering, s.aggregate_types, s.event_types, s.tenants, s.on_burial, s.retry, s.created_at,
        s.paused_at, s.paused_by, s.pause_reason, s.copy_of, s.replay_rate, s.former_positions, s.served_by,
        coalesce(l.position, 0) as position,
@@ -21,7 +22,13 @@ select s.name, s.lanes, s.lanes_wanted, s.ordering, s.aggregate_types, s.event_t
        ) as unavailable_since,
        (
            select count(*)
-           from (select from /*schema*/delivery as v where v.subscription = s.name and v.state = 'held' limit :count_max) as held
+           from (
+               select
+               from /*schema*/delivery as v
+               where v.subscription = s.name and v.state = 'held'
+               order by v.position
+               limit :count_max
+           ) as held
        ) as held_keys,
        (
            select count(*)
@@ -34,7 +41,9 @@ select s.name, s.lanes, s.lanes_wanted, s.ordering, s.aggregate_types, s.event_t
        ) as dead_letters,
        coalesce(l.leased, 0) as leased, coalesce(l.replaying, 0) as replaying,
        s.copy_of is not null and coalesce(l.replaying, 0) = 0
-       and not exists (select from /*schema*/delivery as d where d.subscription = s.name) as done
+       and (
+           select d.position from /*schema*/delivery as d where d.subscription = s.name order by d.position limit 1
+       ) is null as done
 from /*schema*/subscription as s
 left join (
     select subscription, min(position) as position, count(*) filter (where leased_until > clock_timestamp()) as leased,

@@ -48,13 +48,17 @@ public final class Connections {
         return new HikariDataSource(config("postroom", source, connections, null));
     }
 
-    /** A pool for whoever only looks: nothing can be changed through it, and no statement takes longer than {@code statementMax}. */
+    /**
+     * A pool for whoever only looks: nothing can be changed through it, and no statement takes longer than {@code statementMax}. Each is
+     * planned for what it was given: lists have filters, and a plan for every filter reads whole tables for most.
+     */
     public static HikariDataSource reading(DataSource source, int connections, Duration statementMax) {
         return new HikariDataSource(config(
                 "postroom-reading",
                 source,
                 connections,
-                "set statement_timeout = " + statementMax.toMillis() + "; set default_transaction_read_only = on"));
+                "set statement_timeout = " + statementMax.toMillis()
+                        + "; set default_transaction_read_only = on; set plan_cache_mode = force_custom_plan"));
     }
 
     /** A pool for acts of people: none of their statements takes longer than {@code statementMax}, or waits longer for a lock. */

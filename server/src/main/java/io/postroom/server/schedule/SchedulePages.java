@@ -16,6 +16,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Schedules: when each fires next, what it did last, and the switches. */
@@ -23,6 +24,9 @@ public final class SchedulePages implements WebServer.Feature {
     private static final int NEXT = 5;
     private static final int RUNS = 20;
     private static final String PLACE = "jobs";
+
+    private static final int PAGE = 50;
+    private static final int CALL_PAGE_MAX = 500;
 
     private final Postroom reading;
 
@@ -33,14 +37,20 @@ public final class SchedulePages implements WebServer.Feature {
     @Override
     public void add(Routes routes) {
         Pages pages = routes.pages();
-        routes.page(
-                        "/schedules",
-                        context -> pages.show(
-                                context,
-                                "schedules",
-                                pages.page(context, "Schedules", PLACE),
-                                "schedules",
-                                reading.schedules().list()))
+        routes.page("/schedules", context -> {
+                    Asked.only(context, Set.of("after"));
+                    List<ScheduleDetails> found = schedules(context, PAGE + 1);
+                    boolean hasMore = found.size() > PAGE;
+                    List<ScheduleDetails> shown = hasMore ? found.subList(0, PAGE) : found;
+                    pages.show(
+                            context,
+                            "schedules",
+                            pages.page(context, "Schedules", PLACE),
+                            "schedules",
+                            shown,
+                            "next",
+                            hasMore ? shown.get(PAGE - 1).schedule().name() : null);
+                })
                 .page("/schedules/{name}", context -> show(context, pages))
                 .actOnce("/schedules/{name}/pause", (context, acting) -> {
                     acting.schedules().pause(name(context), actor(context), reason(context));
@@ -54,9 +64,15 @@ public final class SchedulePages implements WebServer.Feature {
                     Enqueued job = acting.schedules().runNow(name(context), actor(context), reason(context));
                     return "/jobs/" + job.id();
                 })
-                .call(
-                        "/schedules",
-                        context -> Listed.of(listing(reading.schedules().list()).objects(), null))
+                .call("/schedules", context -> {
+                    int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
+                    List<ScheduleDetails> found = schedules(context, limit);
+                    return Listed.of(
+                            listing(found).objects(),
+                            found.size() == limit
+                                    ? found.get(limit - 1).schedule().name()
+                                    : null);
+                })
                 .call("/schedules/{name}", this::callShow)
                 .once("/schedules/{name}/run", (context, acting) -> {
                     Enqueued job = acting.schedules().runNow(name(context), actor(context), Acting.reason(context));
@@ -72,6 +88,10 @@ public final class SchedulePages implements WebServer.Feature {
                         (context, acting) -> Map.of(
                                 "changed",
                                 acting.schedules().resume(name(context), actor(context), Acting.reason(context))));
+    }
+
+    private List<ScheduleDetails> schedules(Context context, int limit) {
+        return reading.schedules().list(Asked.text(context, "after"), limit);
     }
 
     private void show(Context context, Pages pages) {

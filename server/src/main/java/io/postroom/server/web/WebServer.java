@@ -9,6 +9,10 @@ import io.postroom.PostroomException;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URLConnection;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,6 +38,8 @@ public final class WebServer implements AutoCloseable {
 
     /** A database that is away is away for every page that refreshes. */
     private static final Duration LOG_EVERY = Duration.ofMinutes(1);
+
+    private static final Duration WARM_UP_WITHIN = Duration.ofSeconds(5);
 
     /** Beyond so many, further ones wait to be accepted. */
     private static final int CONNECTIONS_MAX = 1_000;
@@ -99,8 +105,10 @@ public final class WebServer implements AutoCloseable {
             errors(config, pages);
         });
         try {
-            return new WebServer(
+            WebServer started = new WebServer(
                     server.start(settings.host(), settings.port()), streams, settings, access.token(), reads);
+            started.warmUp();
+            return started;
         } catch (JavalinBindException e) {
             throw new CommandException(
                     ExitCode.FAILURE,
@@ -108,6 +116,30 @@ public final class WebServer implements AutoCloseable {
                             + ": another program does; end it, or choose another with console.address",
                     e);
         }
+    }
+
+    /**
+     * Asks for a page once, aside: what it takes to write the first one is loaded before somebody waits for it. If it cannot be asked for,
+     * nothing is lost.
+     */
+    private void warmUp() {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        URLConnection page =
+                                URI.create(url() + "sign-in").toURL().openConnection();
+                        page.setConnectTimeout((int) WARM_UP_WITHIN.toMillis());
+                        page.setReadTimeout((int) WARM_UP_WITHIN.toMillis());
+                        try (InputStream body = page.getInputStream()) {
+                            body.readAllBytes();
+                        }
+                    } catch (IOException e) {
+                        LOG.debug("could not ask for the first page", e);
+                    }
+                },
+                "postroom-warm-up");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     private static void configure(JavalinConfig config, WebSettings settings) {

@@ -29,6 +29,7 @@ class PoolTest {
                         Connections.acting(database.dataSource(), 1, Duration.ofSeconds(30), Duration.ofSeconds(5))) {
             assertThat(setting(reading, "statement_timeout")).isEqualTo("2s");
             assertThat(setting(reading, "default_transaction_read_only")).isEqualTo("on");
+            assertThat(setting(reading, "plan_cache_mode")).isEqualTo("force_custom_plan");
             assertThat(setting(acting, "statement_timeout")).isEqualTo("30s");
             assertThat(setting(acting, "lock_timeout")).isEqualTo("5s");
         }
