@@ -6,6 +6,8 @@ import io.postroom.fault.Conservation.Place;
 import io.postroom.testkit.TestDatabase;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -226,22 +228,24 @@ class CrashPointsTest {
         dying.assertDiedAtItsStep();
         for (DeliveryFile file : List.of(goesOn, holds)) {
             String subscription = file.path().getFileName().toString();
-            long unrecorded = unrecorded(dying, subscription, file);
-            inFlight.merge(subscription, unrecorded, Long::sum);
-            inFlightMost = Math.max(inFlightMost, unrecorded);
+            Map<Long, Place> unrecorded = unrecorded(dying, subscription, file);
+            inFlight.merge(subscription, (long) unrecorded.size(), Long::sum);
+            inFlightMost = Math.max(inFlightMost, unrecorded.size());
             if (isExact(round)) {
                 assertThat(unrecorded)
-                        .as("%s: delivered to %s and not recorded, one for each lane at most", step, subscription)
-                        .isLessThanOrEqualTo(LANES);
+                        .as(
+                                "%s: delivered to %s and not recorded, one for each lane at most; %s",
+                                step, subscription, known(subscription, unrecorded.keySet()))
+                        .hasSizeLessThanOrEqualTo(LANES);
             }
         }
     }
 
     /**
-     * How many messages a relay has delivered of which the database does not know: as many may be delivered again. To be asked while
+     * The messages that a relay has delivered and of which the database does not know: they may be delivered again. To be asked while
      * nobody delivers.
      */
-    private long unrecorded(FaultProcess dead, String subscription, DeliveryFile file) throws Exception {
+    private Map<Long, Place> unrecorded(FaultProcess dead, String subscription, DeliveryFile file) throws Exception {
         Set<Long> delivered = file.deliveries().stream()
                 .filter(one -> one.relay().equals(dead.name()))
                 .map(History.Delivery::position)
@@ -249,8 +253,30 @@ class CrashPointsTest {
         try (Connection connection = database.dataSource().getConnection()) {
             return Conservation.look(connection, subscription).places().entrySet().stream()
                     .filter(each -> each.getValue() != Place.DELIVERED && delivered.contains(each.getKey()))
-                    .count();
+                    .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, (a, b) -> a, TreeMap::new));
         }
+    }
+
+    /** What the database has about messages: how far their lanes are, and their deliveries. */
+    private List<String> known(String subscription, Set<Long> positions) throws SQLException {
+        List<String> known = new ArrayList<>();
+        try (Connection connection = database.dataSource().getConnection();
+                PreparedStatement statement = connection.prepareStatement("""
+                        select format('%s in lane %s, which is at %s, delivery: %s', j.position, l.lane, l.position, coalesce(d::text, 'none'))
+                        from postroom.journal as j
+                        join postroom.subscription as s on s.name = ?
+                        join postroom.lane as l on l.subscription = s.name and l.lane = j.key_hash % s.lanes
+                        left join postroom.delivery as d on d.subscription = s.name and d.position = j.position
+                        where j.position = any (?) order by j.position""")) {
+            statement.setString(1, subscription);
+            statement.setArray(2, connection.createArrayOf("bigint", positions.toArray()));
+            try (ResultSet row = statement.executeQuery()) {
+                while (row.next()) {
+                    known.add(row.getString(1));
+                }
+            }
+        }
+        return known;
     }
 
     private void awaitTheEnd() {

@@ -23,6 +23,8 @@ class DeliveryTableTest {
     private static final RelayTable.Held LANE = new RelayTable.Held("all", 1, 1);
     private static final DeliveryTable TABLE = new DeliveryTable(Schema.POSTROOM);
 
+    private static final DeliveryTable.Reach ALL = new DeliveryTable.Reach(Long.MAX_VALUE, List.of(), Long.MAX_VALUE);
+
     static TestDatabase database;
 
     @BeforeAll
@@ -127,7 +129,7 @@ class DeliveryTableTest {
         }
 
         private List<DeliveryTable.Row> claim() throws SQLException {
-            return run(tx -> TABLE.claimSuspects(tx, LANE, "node", Long.MAX_VALUE));
+            return run(tx -> TABLE.claimSuspects(tx, LANE, "node", ALL));
         }
     }
 
@@ -138,9 +140,40 @@ class DeliveryTableTest {
         void leavesSuspectsAlone() throws SQLException {
             waiting(1, 8, 1, "-1 hour");
             waiting(11, 13, 0, "-1 hour");
-            List<DeliveryTable.Row> rows = run(tx -> TABLE.claim(tx, LANE, "node", Long.MAX_VALUE, 200, 1_000_000));
+            List<DeliveryTable.Row> rows = run(tx -> TABLE.claim(tx, LANE, "node", ALL, 200, 1_000_000));
             assertThat(positions(rows)).containsExactly(11L, 12L, 13L);
             assertThat(rows).noneMatch(DeliveryTable.Row::alone);
+        }
+
+        @Test
+        void takesWhatIsNotReadAgain() throws SQLException {
+            waiting(1, 8, 0, "-1 hour");
+            waiting(11, 18, 1, "-1 hour");
+            DeliveryTable.Reach few = new DeliveryTable.Reach(2, List.of(), Long.MAX_VALUE);
+            assertThat(positions(run(tx -> TABLE.claim(tx, LANE, "node", few, 200, 1_000_000))))
+                    .as("none beyond the lane")
+                    .containsExactly(1L, 2L);
+            assertThat(positions(run(tx -> TABLE.claimSuspects(tx, LANE, "node", few))))
+                    .isEmpty();
+            // The hashes of these keys leave 1 if divided by four.
+            DeliveryTable.Reach former = new DeliveryTable.Reach(2, List.of(9L, 4L, 9L, 9L), Long.MAX_VALUE);
+            assertThat(positions(run(tx -> TABLE.claim(tx, LANE, "node", former, 200, 1_000_000))))
+                    .as("but what the lane before had come to")
+                    .containsExactly(3L, 4L);
+            database.execute("""
+                    insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id,
+                        event_type, event_version, payload, headers, occurred_at, cause, attempts, error_class, error, fingerprint,
+                        history, buried_by)
+                    select 'subscription', 'all', 6, 25, gen_random_uuid(), 'order', 'o', 'E', 1, '{}', '{}', now(), 'rejected', 1,
+                        'rejected', 'never', 'f00d', '[]', 'node'""", """
+                    update postroom.delivery set dead_letter = (select max(id) from postroom.dead_letter)
+                    where position in (6, 8, 12)""");
+            DeliveryTable.Reach letters = new DeliveryTable.Reach(2, List.of(), 7);
+            assertThat(positions(run(tx -> TABLE.claim(tx, LANE, "node", letters, 200, 1_000_000))))
+                    .as("and dead letters")
+                    .containsExactly(6L);
+            assertThat(positions(run(tx -> TABLE.claimSuspects(tx, LANE, "node", few))))
+                    .containsExactly(12L);
         }
     }
 
@@ -198,7 +231,7 @@ class DeliveryTableTest {
 
         @Test
         void parksWhatWouldOvertakeAClaimThatWasTakenBack() throws SQLException {
-            run(tx -> TABLE.claim(tx, LANE, "node", Long.MAX_VALUE, 2, 1_000_000));
+            run(tx -> TABLE.claim(tx, LANE, "node", ALL, 2, 1_000_000));
             Set<Integer> keys = run(tx -> TABLE.unclaim(tx, LANE, List.of()));
             assertThat(keys).containsExactly(1);
             assertThat(parked()).containsExactly(3L, 4L, 5L);

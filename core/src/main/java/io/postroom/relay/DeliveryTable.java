@@ -127,17 +127,30 @@ final class DeliveryTable {
                 .update();
     }
 
-    List<Row> claim(Connection tx, RelayTable.Held lane, String node, long upTo, int limit, long bytesMax) {
-        return of(claim, tx, lane)
+    /**
+     * How far deliveries may be claimed.
+     *
+     * @param former how far the lanes were that there were before
+     * @param lettersUpTo how far those that were redriven may
+     */
+    record Reach(long upTo, List<Long> former, long lettersUpTo) {
+        private Call set(Call call) {
+            return call.set("up_to", upTo)
+                    .set("former", former.toArray(Long[]::new))
+                    .set("letters_up_to", lettersUpTo);
+        }
+    }
+
+    List<Row> claim(Connection tx, RelayTable.Held lane, String node, Reach reach, int limit, long bytesMax) {
+        return reach.set(of(claim, tx, lane))
                 .set("node", node)
                 .set("limit", limit)
                 .set("bytes_max", bytesMax)
-                .set("up_to", upTo)
                 .list(DeliveryTable::row);
     }
 
-    List<Row> claimSuspects(Connection tx, RelayTable.Held lane, String node, long upTo) {
-        return of(claimSuspects, tx, lane).set("node", node).set("up_to", upTo).list(DeliveryTable::row);
+    List<Row> claimSuspects(Connection tx, RelayTable.Held lane, String node, Reach reach) {
+        return reach.set(of(claimSuspects, tx, lane)).set("node", node).list(DeliveryTable::row);
     }
 
     void markAlone(Connection tx, String subscription, long position) {

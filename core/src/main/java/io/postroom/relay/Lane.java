@@ -298,6 +298,7 @@ final class Lane {
         List<Slot> sendable = new ArrayList<>(portion.items().size());
         portion.items().forEach(item -> take(item, sendable));
         window.readTo(portion.to());
+        claims.readOn();
         if (portion.careful()) {
             sendable.forEach(Slot::sentBefore);
             toNote.addAll(sendable);
@@ -353,7 +354,7 @@ final class Lane {
             settle();
         }
         // A probe needs one message, not many that would wait with it.
-        claims.claim(probing ? 1 : RelaySettings.CLAIM_MAX, this::takeClaimed);
+        claims.claim(probing ? 1 : RelaySettings.CLAIM_MAX, window.readTo(), this::takeClaimed);
     }
 
     /** Returns whether it is to be sent. */
@@ -449,7 +450,7 @@ final class Lane {
             apply(applier, probe ? List.of(slot) : applier.batch(slot, ready, order::mayGo), probe);
             return;
         }
-        if (!slot.isClaimed()) {
+        if (slot.position() <= window.readTo()) {
             sentTo = Math.max(sentTo, slot.position());
         }
         Outcome outcome = sends.send(slot, envelope, probe);

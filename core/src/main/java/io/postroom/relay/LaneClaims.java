@@ -31,6 +31,9 @@ final class LaneClaims {
     /** What was sent alone has come through, and that is not written yet. */
     private boolean unwritten;
 
+    /** Something was due and could not be claimed. */
+    private boolean barred;
+
     private long lookNanos = System.nanoTime();
     private volatile boolean lookAsked;
 
@@ -79,13 +82,14 @@ final class LaneClaims {
         return false;
     }
 
-    /** Begins the next attempts of deliveries that are due. */
-    void claim(int limit, Taker taker) {
+    /** Begins the next attempts of deliveries that are due, of those that the lane has come to. */
+    void claim(int limit, long readTo, Taker taker) {
         boolean entered = suspected.isEmpty() && suspects.enter(this);
         unsure = true;
-        List<DeliveryReader.Claimed> rows = reader.read(
-                store.claim(Math.min(limit, RelaySettings.CLAIM_MAX - claimed), settings.batchBytes(), entered));
+        List<DeliveryReader.Claimed> rows = reader.read(store.claim(
+                Math.min(limit, RelaySettings.CLAIM_MAX - claimed), settings.batchBytes(), entered, readTo));
         unsure = false;
+        barred = rows.isEmpty();
         claimed += rows.size();
         for (DeliveryReader.Claimed each : rows) {
             Slot slot = Slot.claimed(each.row().id(), each.row().past(), each.message());
@@ -101,8 +105,16 @@ final class LaneClaims {
             suspects.isolate(this);
             isolated = true;
         }
-        // If something is due that cannot be claimed now, it is a suspect, and another lane has one.
+        // What is due and cannot be claimed now is beyond what was read, or a suspect while another lane has one.
         lookNanos = System.nanoTime() + (rows.isEmpty() ? RelaySettings.SUSPECT_PAUSE.toNanos() : 0);
+    }
+
+    /** The lane has read on: what is due may be claimed now. */
+    void readOn() {
+        if (barred) {
+            barred = false;
+            lookNanos = System.nanoTime();
+        }
     }
 
     /** They are about to get deliveries, which say that they are being sent. */

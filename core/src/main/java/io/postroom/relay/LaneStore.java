@@ -43,6 +43,8 @@ final class LaneStore {
     private long marked;
     private long markedNanos = System.nanoTime() - RelaySettings.MARK_INTERVAL.toNanos();
     private long recorded;
+    private List<Long> former = List.of();
+    private long resumeAt;
     private @Nullable Sealed sealed;
 
     /** {@code exact}: whether messages take effect in the transactions that move the lane, and must not do so twice. */
@@ -91,6 +93,9 @@ final class LaneStore {
             long position = lock(tx).position();
             RelayTable.Plan plan = lanes.plan(tx, held).orElseThrow(() -> lost(position));
             recorded = plan.recorded();
+            former = plan.formerPositions();
+            // A lane that was moved back goes on there.
+            resumeAt = Objects.requireNonNullElse(plan.resumeAt(), 0L);
             Set<Integer> keys = new HashSet<>(deliveries.reread(tx, held));
             rescue(tx, keys);
             if (subscription.order() == Order.KEY && !keys.isEmpty()) {
@@ -140,16 +145,19 @@ final class LaneStore {
     }
 
     /**
-     * Begins attempts of what is due, and of some suspects if that is allowed. Where messages are to take effect once, none beyond the
-     * lane's position: its delivery would be gone when it is done, and whoever comes next would read it again.
+     * Begins attempts of what is due, and of some suspects if that is allowed. None beyond what the lane has read: its delivery would be
+     * gone when it is done, and whoever comes next would read it again. For the same reason, where messages are to take effect once,
+     * none beyond the lane's position.
      */
-    List<DeliveryTable.Row> claim(int limit, long bytesMax, boolean suspect) {
+    List<DeliveryTable.Row> claim(int limit, long bytesMax, boolean suspect, long readTo) {
         return database.transactPromptly(tx -> {
             long position = lock(tx).position();
-            long upTo = exact ? position : Long.MAX_VALUE;
-            List<DeliveryTable.Row> rows = new ArrayList<>(deliveries.claim(tx, held, node, upTo, limit, bytesMax));
+            DeliveryTable.Reach reach = exact
+                    ? new DeliveryTable.Reach(position, List.of(), position)
+                    : new DeliveryTable.Reach(Math.max(readTo, resumeAt), former, Long.MAX_VALUE);
+            List<DeliveryTable.Row> rows = new ArrayList<>(deliveries.claim(tx, held, node, reach, limit, bytesMax));
             if (suspect) {
-                rows.addAll(deliveries.claimSuspects(tx, held, node, upTo));
+                rows.addAll(deliveries.claimSuspects(tx, held, node, reach));
             }
             return rows;
         });

@@ -53,6 +53,10 @@ final class Window {
         readTo = position;
     }
 
+    long readTo() {
+        return readTo;
+    }
+
     /** Of the messages that hold the position back, those that have been on their way since before a time. */
     List<Slot> slow(long sinceNanos) {
         List<Slot> slow = new ArrayList<>(0);

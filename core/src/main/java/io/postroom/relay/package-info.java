@@ -18,6 +18,9 @@
  *               └─ unreadable ── another relay takes the lane ──▶ waiting
  * </pre>
  *
+ * <p>What is read at once is recorded before all of it is sent, so deliveries may lie beyond the position when a relay ends. The next one
+ * sends them when it has read so far: done deliveries leave nothing behind but the position, and what lies beyond it is read again.
+ *
  * <p>Later messages of a key that has deliveries are parked behind them and released in order. Every transaction that changes
  * deliveries first locks their lane's row, operators' too, so there is one writer at a time and no lock on single deliveries. An
  * attempt at a delivery is counted when it is claimed, before it is made. Attempts of messages that come straight from the journal
