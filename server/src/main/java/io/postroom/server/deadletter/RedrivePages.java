@@ -15,6 +15,7 @@ import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
 import io.postroom.server.web.Listed;
 import io.postroom.server.web.Pages;
+import io.postroom.server.web.Permission;
 import io.postroom.server.web.Refusal;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
@@ -91,7 +92,7 @@ public final class RedrivePages implements WebServer.Feature {
         RedriveAction action = action(Asked.text(context, "action"));
         Double rate = rate(Asked.text(context, "rate"));
         // It is the dearest thing to ask for, so only for those who can do something with the answer.
-        boolean isWanted = !filter.isEmpty() && Routes.user(context).mayAct();
+        boolean isWanted = !filter.isEmpty() && Routes.user(context).may(needed(action));
         RedrivePlan plan = isWanted ? planned(filter) : null;
         pages.show(
                 context,
@@ -117,6 +118,7 @@ public final class RedrivePages implements WebServer.Feature {
     private String request(Context context) {
         DeadLetterFilter filter = LetterQuery.ofForm(context);
         RedriveAction action = action(Asked.formText(context, "action"));
+        Routes.require(context, needed(action));
         Long letters = Asked.number(Asked.formText(context, "letters"), "letters");
         Long idMax = Asked.number(Asked.formText(context, "idMax"), "idMax");
         if (letters == null || idMax == null) {
@@ -138,6 +140,10 @@ public final class RedrivePages implements WebServer.Feature {
         acting.deadLetters().redrives().request(request, seen);
         carrier.carry(id);
         return "/redrives/" + id;
+    }
+
+    private static Permission needed(RedriveAction action) {
+        return action == RedriveAction.DISCARD ? Permission.DISCARD : Permission.REDRIVE;
     }
 
     private void show(Context context, Pages pages) {
@@ -217,9 +223,11 @@ public final class RedrivePages implements WebServer.Feature {
 
     private Object callRequest(Context context) {
         Acting call = Acting.read(context, names("action", "rate", "canary", "reason", "letters", "idMax"));
+        RedriveAction action = action(call.text("action"));
+        Routes.require(context, needed(action));
         RedriveRequest request = request(
                 call.id(),
-                action(call.text("action")),
+                action,
                 LetterQuery.of(call::text),
                 call.text("rate"),
                 call.text("canary"),

@@ -163,7 +163,8 @@ public final class DevCommand implements Callable<Integer> {
                 Upcasters.NONE,
                 WebSettings.local(port),
                 metrics,
-                List.of(new FaultPages(postroom.database())));
+                List.of(new FaultPages(postroom.database())),
+                List.of("demo", "relay", "maintenance", "console"));
     }
 
     /** Steps that are not released yet may change; then a folder of an earlier day no longer fits. */

@@ -18,6 +18,8 @@ final class ConsoleBlock {
     private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)*");
     private static final Pattern ORIGIN = Pattern.compile("https?://[a-z0-9.-]{1,253}(:\\d{1,5})?");
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{64}");
+    private static final Pattern ROLE = Pattern.compile("[A-Za-z0-9-]{1,30}");
+    private static final int ROLES_MAX = 50;
     private static final int USERS_MAX = 1_000;
     private static final int NAME_LENGTH_MAX = 100;
     private static final int ENVIRONMENT_LENGTH_MAX = 30;
@@ -38,11 +40,16 @@ final class ConsoleBlock {
         section.read("environment", block::environment);
         section.read("origin", block::origin);
         section.read("payloads", block::payloads);
+        Map<String, Role> roles = roles(section);
         WebSettings settings = block.settings
                 .https(section.bool("https"))
                 .plainHttp(section.bool("plain-http"))
                 .readOnly(section.bool("read-only"))
-                .accounts(accounts(section))
+                .roles(roles.values().stream()
+                        .filter(role -> !Role.ALL.contains(role))
+                        .toList())
+                .accounts(accounts(section, roles))
+                .proxy(ProxyBlock.read(section, roles).orElse(null))
                 .build();
         section.close();
         settings.problems().forEach(problem -> section.problem(section.line(), problem));
@@ -93,7 +100,33 @@ final class ConsoleBlock {
                 .orElseThrow(() -> new IllegalArgumentException("'" + text + "' is none of shown, masked, hidden")));
     }
 
-    private static Map<String, User> accounts(Section console) {
+    /** By their names: those that every console has, and those of the file. */
+    private static Map<String, Role> roles(Section console) {
+        Map<String, Role> roles = new LinkedHashMap<>();
+        Role.ALL.forEach(role -> roles.put(role.word(), role));
+        console.section("roles")
+                .ifPresent(section -> section.lists().forEach((name, permissions) -> {
+                    if (roles.containsKey(name)) {
+                        section.problem(
+                                section.lineOf(name), section.name(name) + " is there already; choose another name");
+                    } else if (!ROLE.matcher(name).matches() || roles.size() >= ROLES_MAX) {
+                        section.problem(
+                                section.lineOf(name),
+                                section.path()
+                                        + ": a role has a name of 1 to 30 letters, digits and dashes, and there are "
+                                        + ROLES_MAX + " at most");
+                    } else {
+                        try {
+                            roles.put(name, Role.of(name, permissions));
+                        } catch (IllegalArgumentException e) {
+                            section.problem(section.lineOf(name), section.name(name) + ": " + e.getMessage());
+                        }
+                    }
+                }));
+        return roles;
+    }
+
+    private static Map<String, User> accounts(Section console, Map<String, Role> roles) {
         Map<String, User> accounts = new LinkedHashMap<>();
         Map<String, Section> users =
                 console.section("users").map(Section::sections).orElse(Map.of());
@@ -104,11 +137,10 @@ final class ConsoleBlock {
             Optional<String> role = section.text("role");
             Optional<String> hash = section.text("token-sha256").map(text -> text.toLowerCase(Locale.ROOT));
             section.close();
-            Optional<Role> known = role.flatMap(word -> Arrays.stream(Role.values())
-                    .filter(each -> each.word().equals(word))
-                    .findFirst());
+            Optional<Role> known = role.map(roles::get);
             if (known.isEmpty()) {
-                section.problem(section.line(), section.path() + ".role is none of viewer, operator, admin");
+                section.problem(
+                        section.line(), section.path() + ".role is none of " + String.join(", ", roles.keySet()));
             }
             if (name.isBlank() || name.length() > NAME_LENGTH_MAX) {
                 section.problem(

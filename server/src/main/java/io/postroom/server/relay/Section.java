@@ -118,6 +118,14 @@ final class Section {
         return sections;
     }
 
+    /** Lists within this block whose names are the user's own, as they are spelt. */
+    Map<String, List<String>> lists() {
+        Map<String, List<String>> lists = new LinkedHashMap<>();
+        List.copyOf(entries.keySet())
+                .forEach(setting -> lists.put(spellings.getOrDefault(setting, setting), texts(setting)));
+        return lists;
+    }
+
     Optional<String> text(String setting) {
         return raw(setting).map(scalar -> resolve(setting, scalar));
     }

@@ -20,6 +20,7 @@ import io.postroom.server.overview.Sampler;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.projection.ReadModelPages;
 import io.postroom.server.schedule.SchedulePages;
+import io.postroom.server.settings.SettingsPages;
 import io.postroom.server.subscription.SubscriptionPages;
 import io.postroom.server.web.Deeds;
 import io.postroom.server.web.Health;
@@ -76,17 +77,18 @@ public final class Console implements AutoCloseable {
     /** The same, with the metrics of whatever else the process runs. */
     public static Console start(
             DataSource source, Schema schema, Upcasters upcasters, WebSettings settings, Metrics metrics) {
-        return start(source, schema, upcasters, settings, metrics, List.of());
+        return start(source, schema, upcasters, settings, metrics, List.of(), List.of("console"));
     }
 
-    /** The same, with pages that not every console has. */
+    /** The same, with pages that not every console has, and what else the process runs. */
     public static Console start(
             DataSource source,
             Schema schema,
             Upcasters upcasters,
             WebSettings settings,
             Metrics metrics,
-            List<WebServer.Feature> more) {
+            List<WebServer.Feature> more,
+            List<String> parts) {
         HikariDataSource watching = Connections.watching(source);
         HikariDataSource reading = Connections.reading(source, READING, STATEMENT_MAX);
         // What a redrive would do takes longer than a page; whoever asks for it must not keep others from looking or
@@ -118,6 +120,7 @@ public final class Console implements AutoCloseable {
                                             new AuditPages(looking),
                                             new FootprintPages(looking),
                                             new DoctorPages(looking),
+                                            new SettingsPages(looking, settings, parts),
                                             metrics),
                                     more.stream())
                             .toList());

@@ -142,7 +142,8 @@ public final class ServeCommand implements Callable<Integer> {
             try {
                 begin(file, parts, postroom, running);
                 if (parts.contains("console")) {
-                    Console console = Console.start(source, schema, file.upcasters(), file.console(), metrics);
+                    Console console = Console.start(
+                            source, schema, file.upcasters(), file.console(), metrics, List.of(), running(file, parts));
                     running.push(console);
                     terminal.say("console at " + console.entry());
                 } else if (parts.contains("metrics")) {
@@ -157,6 +158,15 @@ public final class ServeCommand implements Callable<Integer> {
                 end(running);
             }
         }
+    }
+
+    /** What of the parts there is something to do for. */
+    private static List<String> running(RelayFile file, Set<String> parts) {
+        return PARTS.stream()
+                .filter(parts::contains)
+                .filter(part -> !part.equals("relay") || file.hasSubscriptions())
+                .filter(part -> !part.equals("maintenance") || file.maintenance())
+                .toList();
     }
 
     private void begin(RelayFile file, Set<String> parts, Postroom postroom, Deque<AutoCloseable> running) {

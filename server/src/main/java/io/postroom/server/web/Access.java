@@ -18,12 +18,14 @@ final class Access {
     private final Map<String, User> accounts;
     private final Map<String, User> users;
     private final @Nullable String token;
+    private final boolean readOnly;
 
     private Access(Map<String, User> accounts, boolean readOnly, @Nullable String token) {
+        this.readOnly = readOnly;
         this.accounts = new HashMap<>();
         this.users = new HashMap<>();
         accounts.forEach((hash, user) -> {
-            User able = readOnly ? new User(user.name(), Role.VIEWER) : user;
+            User able = able(user);
             this.accounts.put(hash, able);
             this.users.put(user.name(), able);
         });
@@ -53,6 +55,11 @@ final class Access {
         return given.length() > TOKEN_LENGTH_MAX
                 ? Optional.empty()
                 : Optional.ofNullable(accounts.get(Gate.hash(given)));
+    }
+
+    /** A user as far as anything can be done here. */
+    User able(User user) {
+        return readOnly ? new User(user.name(), Role.VIEWER) : user;
     }
 
     /** Who has a name. */

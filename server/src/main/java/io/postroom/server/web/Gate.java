@@ -10,11 +10,13 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +37,9 @@ final class Gate {
     private static final Logger LOG = LoggerFactory.getLogger(Gate.class);
     private static final String USER = "postroom.user";
     private static final String BY_SESSION = "postroom.by-session";
+    private static final String PROXIED = "postroom.proxied";
     private static final String FORM_TOKEN = "postroom.form-token";
+    private static final Duration LOG_EVERY = Duration.ofMinutes(1);
     private static final Pattern BEARER = Pattern.compile("(?i)bearer +(\\S{1,200})");
     private static final Set<HandlerType> READING = Set.of(HandlerType.GET, HandlerType.HEAD, HandlerType.OPTIONS);
     private static final List<String> OF_PROXIES = List.of(
@@ -52,6 +56,7 @@ final class Gate {
     private final Access access;
     private final Brake signIns = new Brake(Clock.systemUTC());
     private final Brake bearers = new Brake(Clock.systemUTC());
+    private final AtomicLong forgedAt = new AtomicLong(System.nanoTime() - LOG_EVERY.toNanos());
     private final String sessionCookie;
     private final String formCookie;
 
@@ -88,7 +93,8 @@ final class Gate {
         }
         boolean isSignIn = isAt(context, "/sign-in");
         Session.Ticket signedIn = ticket(context, sessionCookie);
-        User user = isCall ? bearer(context).orElse(null) : null;
+        User proxied = proxied(context);
+        User user = proxied != null ? proxied : isCall ? bearer(context).orElse(null) : null;
         if (user == null) {
             user = user(signedIn);
             context.attribute(BY_SESSION, true);
@@ -96,12 +102,14 @@ final class Gate {
         if (user == null && !isSignIn) {
             throw new Refusal(401, "request.unauthorized", "sign in first, or send a token as Authorization: Bearer …");
         }
-        Session.Ticket ticket = isSignIn ? ticket(context, formCookie) : signedIn;
+        // Whom a proxy names has no session here, and none that could be taken for that of a user of the same name.
+        boolean isNameless = isSignIn || proxied != null;
+        Session.Ticket ticket = isNameless ? ticket(context, formCookie) : signedIn;
         boolean isReading = READING.contains(context.method());
         if (!isReading) {
             requireOurs(context, isCall, ticket);
         }
-        if (ticket == null && isSignIn) {
+        if (ticket == null && isNameless && !isCall) {
             String issued = session.issue("");
             send(context, formCookie, issued);
             ticket = session.read(issued).orElseThrow();
@@ -118,7 +126,7 @@ final class Gate {
                     "request.forbidden",
                     settings.readOnly()
                             ? "nothing can be changed here: console.read-only is true"
-                            : "user " + user.name() + " is a viewer; operators and admins may change things");
+                            : "user " + user.name() + " is " + user.role().word() + ", which may change nothing");
         }
     }
 
@@ -198,6 +206,42 @@ final class Gate {
             brake.wrong(context.ip());
         }
         return user;
+    }
+
+    /** Whom a proxy of ours names; null if it names nobody. What others write into its headers is worth nothing. */
+    private @Nullable User proxied(Context context) {
+        Proxy proxy = settings.proxy();
+        if (proxy == null) {
+            return null;
+        }
+        List<String> names = Collections.list(context.req().getHeaders(proxy.userHeader()));
+        if (names.isEmpty() || names.get(0).isBlank()) {
+            return null;
+        }
+        if (!proxy.isAt(context.ip())) {
+            long now = System.nanoTime();
+            long last = forgedAt.get();
+            if (now - last >= LOG_EVERY.toNanos() && forgedAt.compareAndSet(last, now)) {
+                LOG.warn(
+                        "ignored {} from {}, which is not in console.proxy.from; nobody is who such a header says",
+                        proxy.userHeader(),
+                        context.ip());
+            }
+            return null;
+        }
+        List<String> groups = Collections.list(context.req().getHeaders(proxy.groupsHeader()));
+        if (names.size() > 1 || groups.size() > 1) {
+            throw Refusal.invalid((names.size() > 1 ? proxy.userHeader() : proxy.groupsHeader())
+                    + " is there twice; the proxy must take away what browsers send under its name");
+        }
+        User user = access.able(proxy.user(names.get(0).strip(), groups.isEmpty() ? null : groups.get(0)));
+        context.attribute(PROXIED, true);
+        return user;
+    }
+
+    /** Whether a proxy said who asks. */
+    static boolean isProxied(Context context) {
+        return context.attribute(PROXIED) != null;
     }
 
     /** Whether who was let in would be so now: a session may have ended since. */

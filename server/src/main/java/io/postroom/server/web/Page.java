@@ -86,6 +86,11 @@ public record Page(
         return user != null && user.mayAct();
     }
 
+    /** Whether who looks may do something, by its word in the settings. */
+    public boolean may(String permission) {
+        return user != null && Permission.named(permission).map(user::may).orElse(false);
+    }
+
     /** The identity of an act that this page offers: pressing twice is asking once. */
     public String newId() {
         return UUID.randomUUID().toString();
@@ -106,7 +111,8 @@ public record Page(
             new Part("idempotency-keys", "Idempotency keys", "/idempotency-keys", "i"),
             new Part("audit", "Audit", "/audit", "a"),
             new Part("database", "Database", "/database", "f"),
-            new Part("doctor", "Doctor", "/doctor", "h"));
+            new Part("doctor", "Doctor", "/doctor", "h"),
+            new Part("settings", "Settings", "/settings", "e"));
 
     private static String encoded(Map<String, @Nullable Object> parameters) {
         StringBuilder text = new StringBuilder();

@@ -50,7 +50,7 @@ public final class Pages {
                 query,
                 settings.environment(),
                 Gate.userOrNull(context),
-                settings.hasUsers(),
+                settings.hasUsers() && !Gate.isProxied(context),
                 Gate.formToken(context),
                 clock.instant(),
                 parts);

@@ -73,13 +73,21 @@ public final class Routes {
 
     /** What a form of a page does that has an identity of its own, by which it is done once. */
     public Routes act(String path, Act act) {
-        routes.post(path, context -> context.redirect(context.contextPath() + act.act(context)));
+        Permission needed = Permission.of(path);
+        routes.post(path, context -> {
+            require(context, needed);
+            context.redirect(context.contextPath() + act.act(context));
+        });
         return this;
     }
 
     /** A page that is shown to who says why; nothing is led away from it, so that what it shows is in no address. */
     public Routes reveal(String path, Handler handler) {
-        routes.post(path, handler);
+        Permission needed = Permission.of(path);
+        routes.post(path, context -> {
+            require(context, needed);
+            handler.handle(context);
+        });
         return this;
     }
 
@@ -135,7 +143,9 @@ public final class Routes {
     /** A call that changes something, once for each key. */
     public Routes once(String path, OnceCall call) {
         Set<String> names = document.queryNames("POST", path);
+        Permission needed = Permission.of(path);
         routes.post(ApiDocument.ROOT + path, context -> {
+            require(context, needed);
             Asked.only(context, names);
             String asked = context.path() + " " + Gate.hash(context.body());
             String answer = deeds.once(
@@ -151,11 +161,25 @@ public final class Routes {
     /** A call that changes something, and that has an identity of its own by which it is done once. */
     public Routes change(String path, Call call) {
         Set<String> names = document.queryNames("POST", path);
+        Permission needed = Permission.of(path);
         routes.post(ApiDocument.ROOT + path, context -> {
+            require(context, needed);
             Asked.only(context, names);
             send(context, JSON.writeValueAsBytes(call.answer(context)));
         });
         return this;
+    }
+
+    /** Refuses who may not. */
+    public static void require(Context context, Permission permission) {
+        User user = user(context);
+        if (!user.may(permission)) {
+            throw new Refusal(
+                    403,
+                    "request.forbidden",
+                    "user " + user.name() + " is " + user.role().word() + ", which may not " + permission.word()
+                            + "; nothing was done");
+        }
     }
 
     /** Who asks. */

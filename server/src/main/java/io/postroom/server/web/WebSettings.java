@@ -25,6 +25,8 @@ public final class WebSettings {
     private final boolean readOnly;
     private final Payloads payloads;
     private final Map<String, User> accounts;
+    private final List<Role> roles;
+    private final @Nullable Proxy proxy;
 
     private WebSettings(Builder builder) {
         this.host = builder.host;
@@ -36,6 +38,8 @@ public final class WebSettings {
         this.plainHttp = builder.plainHttp;
         this.readOnly = builder.readOnly;
         this.accounts = Map.copyOf(builder.accounts);
+        this.roles = List.copyOf(builder.roles);
+        this.proxy = builder.proxy;
         Payloads given = builder.payloads;
         this.payloads = given != null ? given : hasUsers() ? Payloads.MASKED : Payloads.SHOWN;
     }
@@ -62,12 +66,13 @@ public final class WebSettings {
         }
         if (!isLoopback()) {
             problems.add("console.address is " + host
-                    + ", which others can reach, and there are no console.users; add some, or listen on " + HOST);
+                    + ", which others can reach, and there are neither console.users nor console.proxy; add some, or listen on "
+                    + HOST);
         }
         if (!basePath.isEmpty() || https || !origin.isEmpty()) {
             problems.add(
                     (!origin.isEmpty() ? "console.origin" : https ? "console.https" : "console.base-path")
-                            + " is for a proxy, through which others come, and there are no console.users; add some, or leave it out");
+                            + " is for a proxy, through which others come, and there are neither console.users nor console.proxy; add some, or leave it out");
         }
         return problems;
     }
@@ -77,7 +82,7 @@ public final class WebSettings {
     }
 
     boolean hasUsers() {
-        return !accounts.isEmpty();
+        return !accounts.isEmpty() || proxy != null;
     }
 
     /** To listen on. */
@@ -125,6 +130,21 @@ public final class WebSettings {
         return accounts;
     }
 
+    /** Roles with permissions of their own, besides those that every console has. */
+    public List<Role> roles() {
+        return roles;
+    }
+
+    /** Who signs people in before they come here; null: nobody. */
+    public @Nullable Proxy proxy() {
+        return proxy;
+    }
+
+    /** Whether tokens may pass a network in the clear. */
+    public boolean plainHttp() {
+        return plainHttp;
+    }
+
     /** Begins with what is for this machine alone. */
     public static final class Builder {
         private String host = HOST;
@@ -137,6 +157,8 @@ public final class WebSettings {
         private boolean readOnly;
         private @Nullable Payloads payloads;
         private Map<String, User> accounts = Map.of();
+        private List<Role> roles = List.of();
+        private @Nullable Proxy proxy;
 
         private Builder() {}
 
@@ -188,6 +210,16 @@ public final class WebSettings {
 
         public Builder accounts(Map<String, User> accounts) {
             this.accounts = accounts;
+            return this;
+        }
+
+        public Builder roles(List<Role> roles) {
+            this.roles = roles;
+            return this;
+        }
+
+        public Builder proxy(@Nullable Proxy proxy) {
+            this.proxy = proxy;
             return this;
         }
 

@@ -125,6 +125,7 @@ class ConsoleBrowserTest {
         pages.put("audit", "/audit");
         pages.put("database", "/database");
         pages.put("doctor", "/doctor");
+        pages.put("settings", "/settings");
         pages.put("not-found", "/nothing");
         return pages;
     }

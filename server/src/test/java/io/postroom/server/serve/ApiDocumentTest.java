@@ -109,6 +109,7 @@ class ApiDocumentTest {
         get("/database", "/database");
         get("/doctor", "/doctor");
         get("/advice", "/advice");
+        get("/settings", "/settings");
         post("/subscriptions/{name}/pause", "/subscriptions/shipping/pause", REASON);
         post("/subscriptions/{name}/resume", "/subscriptions/shipping/resume", REASON);
         post("/messages/{id}/reveal", "/messages/" + message + "/reveal", REASON);

@@ -32,7 +32,7 @@ class ServeCommandTest {
             quoteCharacter = '~',
             value = {
                 "console: {adress: 1}                              | console.adress is not a setting; did you mean console.address?",
-                "console: {address: 0.0.0.0:8642}                  | which others can reach, and there are no console.users",
+                "console: {address: 0.0.0.0:8642}                  | which others can reach, and there are neither console.users nor console.proxy",
                 "console: {address: 'x:y'}                         | is not an address; write 8642",
                 "console: {address: 70000}                         | is not an address",
                 "console: {base-path: x}                           | is not a path; write /postroom",
@@ -41,6 +41,16 @@ class ServeCommandTest {
                 "console: {https: maybe}                           | is neither true nor false",
                 "console: {users: {a: {role: boss, token-sha256: x}}} | console.users.a.role is none of viewer, operator, admin",
                 "console: {users: {a: {role: admin, token-sha256: hunter2}}} | is not 64 hexadecimal digits",
+                "console: {proxy: {user-header: X-User, groups-header: X-Groups, roles: {ops: operator}}} | console.proxy.from is missing",
+                "console: {proxy: {user-header: X-User, groups-header: X-Groups, roles: {ops: operator}, from: []}} | console.proxy.from is missing",
+                "console: {proxy: {user-header: X-User, groups-header: X-Groups, roles: {ops: operator}, from: [everywhere]}} | 'everywhere' is no address of a proxy; write 10.0.0.7",
+                "console: {proxy: {user-header: X-User, groups-header: X-Groups, roles: {ops: operator}, from: [0.0.0.0/0]}} | '0.0.0.0/0' is no address of a proxy",
+                "console: {proxy: {user-header: X-User, groups-header: X-Groups, roles: {ops: operater}, from: [10.0.0.7]}} | 'operater' is no role; those are viewer, operator, admin; did you mean operator?",
+                "console: {proxy: {user-hedder: X-User, groups-header: X-Groups, roles: {ops: viewer}, from: [10.0.0.7]}} | console.proxy.user-hedder is not a setting; did you mean console.proxy.user-header?",
+                "console: {proxy: {user-header: 'X User', groups-header: X-Groups, roles: {ops: viewer}, from: [10.0.0.7]}} | console.proxy.user-header is not the name of a header",
+                "console: {roles: {support: [redrive, pawse]}}     | console.roles.support: 'pawse' is no permission; those are pause, redrive, discard, run, reveal, other",
+                "console: {roles: {viewer: [redrive]}}             | console.roles.viewer is there already; choose another name",
+                "console: {users: {a: {role: support, token-sha256: x}}, roles: {helpdesk: [pause]}} | console.users.a.role is none of viewer, operator, admin, helpdesk",
                 "relay: {batch-sise: 1}                            | did you mean relay.batch-size?"
             })
     void refusesSettingsThatItCannotUse(String text, String sentence) throws Exception {
