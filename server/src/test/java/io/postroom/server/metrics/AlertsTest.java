@@ -25,6 +25,7 @@ import tools.jackson.dataformat.yaml.YAMLMapper;
 class AlertsTest {
     private static final Path OPERATING =
             Path.of("..", "docs", "operating").toAbsolutePath().normalize();
+    private static final String DOCS = "{{ $externalLabels.postroom_docs }}/";
     private static final Pattern METRIC = Pattern.compile("\\bpostroom_[a-z_]+");
     private static final Pattern ROW =
             Pattern.compile("(?m)^\\| `(postroom_[a-z_]+)` \\| (\\w+) \\| ?([a-z_, ]*?) ?\\| .+ \\|$");
@@ -52,7 +53,9 @@ class AlertsTest {
         for (JsonNode alert : alerts()) {
             String name = alert.get("alert").asString();
             JsonNode annotations = alert.get("annotations");
-            Path page = Path.of("..").resolve(annotations.get("runbook_url").asString());
+            String runbook = annotations.get("runbook_url").asString();
+            assertThat(runbook).startsWith(DOCS);
+            Path page = Path.of("..").resolve(runbook.substring(DOCS.length()));
             assertThat(page).as(name).exists();
             assertThat(Files.readString(page))
                     .startsWith("# " + name + "\n")
