@@ -35,7 +35,9 @@ public final class TestDatabase implements AutoCloseable {
     /** A new, migrated database in the shared server. */
     public static TestDatabase create() {
         String name = nextName();
-        TestPostgres.shared().execute("create database " + name + " template " + template());
+        // By files: a template of some hundred small tables would otherwise go through the write-ahead log page by
+        // page.
+        TestPostgres.shared().execute("create database " + name + " template " + template() + " strategy file_copy");
         return new TestDatabase(TestPostgres.shared(), name);
     }
 
