@@ -193,7 +193,7 @@ class DoctorTest {
                                 Check.REPLICATION_SLOT,
                                 "slot a\ndrop table x",
                                 "do",
-                                Fix.of(Fix.Risk.DECISION, "select 'a\ndrop table y'")),
+                                Fix.of(Fix.Risk.DECISION, "select 'a\ndrop table y'", "select 'a\rdrop table z\r\nb'")),
                         Finding.error(Check.FSYNC, "off", "do", Fix.of(Fix.Risk.HARMLESS, "select 1", "select 2"))),
                 List.of());
         assertThat(examination.fixSql().lines())

@@ -114,14 +114,16 @@ class UpkeepTest {
         try (Connection tx = database.begin();
                 Statement statement = tx.createStatement()) {
             statement.execute("insert into postroom.job_queue (name) values ('prepared')");
-            statement.execute("prepare transaction 'it''s ours'");
+            statement.execute("prepare transaction E'it''s \\r ours\\\\'");
             tx.commit();
         }
         Examination examination = doctor(Clock.systemUTC(), IMPATIENT).examine();
-        Finding finding = about(examination.of(Check.PREPARED_TRANSACTION), "transaction it's ours of postgres");
+        Finding finding = about(examination.of(Check.PREPARED_TRANSACTION), "transaction it's \r ours\\ of postgres");
         assertThat(finding.fix().risk()).isEqualTo(Fix.Risk.DECISION);
         assertThat(examination.fixSql())
-                .contains("\n-- rollback prepared 'it''s ours';\n-- commit prepared 'it''s ours';\n");
+                .doesNotContain("\r")
+                .contains(
+                        "\n-- rollback prepared E'it''s \\u000d ours\\\\';\n-- commit prepared E'it''s \\u000d ours\\\\';\n");
         database.execute(finding.fix().statements().get(0));
         assertThat(doctor(Clock.systemUTC(), IMPATIENT).examine().of(Check.PREPARED_TRANSACTION))
                 .isEmpty();

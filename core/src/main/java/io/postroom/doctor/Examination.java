@@ -62,7 +62,8 @@ public record Examination(List<Finding> findings, List<Unchecked> unchecked) {
                 + comment(finding.evidence()) + "\n-- " + fix.risk().words() + "; see "
                 + finding.check().page() + "\n"
                 + fix.statements().stream()
-                        .map(statement -> mark + statement.replace("\n", "\n" + mark) + ";\n")
+                        // For psql a carriage return ends a comment, too.
+                        .map(statement -> mark + statement.replaceAll("\r\n|[\r\n]", "$0" + mark) + ";\n")
                         .collect(Collectors.joining());
     }
 

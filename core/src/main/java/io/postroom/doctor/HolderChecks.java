@@ -33,7 +33,8 @@ final class HolderChecks {
         listSlots = schema.sql(HolderChecks.class, "list_slots.sql");
     }
 
-    private record Holder(int pid, String login, String application, String state, Duration open, Duration idle) {}
+    private record Holder(
+            int pid, String login, String application, String state, String since, Duration open, Duration idle) {}
 
     void sessions(Connection tx) {
         if (!login.readsStats()) {
@@ -50,6 +51,7 @@ final class HolderChecks {
                         row.getString("login"),
                         row.getString("application"),
                         row.getString("state"),
+                        row.getString("since"),
                         seconds(row.getDouble("seconds")),
                         seconds(row.getDouble("idle_seconds"))))
                 .forEach(this::session);
@@ -58,7 +60,11 @@ final class HolderChecks {
     private void session(Holder holder) {
         String who = "process " + holder.pid() + " of " + holder.login()
                 + (holder.application().isEmpty() ? "" : " (" + holder.application() + ")");
-        Fix end = Fix.of(Fix.Risk.TAKES, "select pg_terminate_backend(" + holder.pid() + ")");
+        // Not somebody else who has its number by then.
+        Fix end = Fix.of(
+                Fix.Risk.DECISION,
+                "select pg_terminate_backend(pid) from pg_stat_activity where pid = " + holder.pid()
+                        + " and backend_start = " + Names.literal(holder.since()));
         boolean isIdle = holder.state().startsWith("idle in transaction")
                 && holder.idle().compareTo(idleMax) > 0;
         if (isIdle) {

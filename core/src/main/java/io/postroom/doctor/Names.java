@@ -14,8 +14,21 @@ final class Names {
         return '"' + name.replace("\"", "\"\"") + '"';
     }
 
+    /** Characters that end lines, or that terminals obey, are written as escapes. */
     static String literal(String text) {
-        return "'" + text.replace("'", "''") + "'";
+        String plain = text.replace("'", "''");
+        if (text.chars().noneMatch(Character::isISOControl)) {
+            return "'" + plain + "'";
+        }
+        StringBuilder escaped = new StringBuilder("E'");
+        plain.replace("\\", "\\\\").chars().forEach(c -> {
+            if (Character.isISOControl(c)) {
+                escaped.append(String.format(Locale.ROOT, "\\u%04x", c));
+            } else {
+                escaped.append((char) c);
+            }
+        });
+        return escaped.append('\'').toString();
     }
 
     /** The first few of many. */

@@ -29,7 +29,7 @@ final class PolicyChecks {
                             + row.getString("table_name") + " by the rights of " + row.getString("owner")
                             + ", for whom its policies do not hold: whoever may read the view sees all rows",
                     "let it read by the rights of whoever asks, who then needs rights on the table",
-                    Fix.of(Fix.Risk.TAKES, "alter view " + name + " set (security_invoker = true)")));
+                    Fix.of(Fix.Risk.DECISION, "alter view " + name + " set (security_invoker = true)")));
             return name;
         });
     }
@@ -59,14 +59,14 @@ final class PolicyChecks {
                         "table " + shown + " has policies that do not hold for its owner " + row.getString("owner")
                                 + ", who can log in",
                         "force them, or give the table to a role that cannot log in",
-                        Fix.of(Fix.Risk.TAKES, "alter table " + name + " force row level security")));
+                        Fix.of(Fix.Risk.DECISION, "alter table " + name + " force row level security")));
             } else {
                 notes.add(Finding.error(
                         Check.POLICIES_OFF,
                         "table " + shown
                                 + " has policies and row level security is off: everybody who may read it sees all rows",
                         "switch it on",
-                        Fix.of(Fix.Risk.TAKES, "alter table " + name + " enable row level security")));
+                        Fix.of(Fix.Risk.DECISION, "alter table " + name + " enable row level security")));
             }
             return shown;
         });

@@ -85,7 +85,7 @@ final class RoleChecks {
                     "login " + login + " has " + row.getString("roles") + " and " + above
                             + ": no right and no policy holds for it",
                     "let applications and relays use logins without such attributes",
-                    Fix.of(Fix.Risk.TAKES, "alter role " + Names.quoted(login) + " nosuperuser nobypassrls")));
+                    Fix.of(Fix.Risk.DECISION, "alter role " + Names.quoted(login) + " nosuperuser nobypassrls")));
             return login;
         });
     }
@@ -140,7 +140,7 @@ final class RoleChecks {
                             + " has rights that postroom schema grants does not give: " + Names.some(rights),
                     "take away what is not meant",
                     new Fix(
-                            Fix.Risk.TAKES,
+                            isPublic || isOurs ? Fix.Risk.TAKES : Fix.Risk.DECISION,
                             rights.stream()
                                     .map(right -> "revoke " + right + " from "
                                             + (isPublic ? "public" : Names.quoted(grantee)))

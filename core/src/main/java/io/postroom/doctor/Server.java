@@ -42,6 +42,11 @@ record Server(
             return isOnCommandLine() ? Fix.NONE : Fix.of(Fix.Risk.HARMLESS, alter(value), "select pg_reload_conf()");
         }
 
+        /** For the whole server, if it has the memory. */
+        Fix setIfThereIsRoom(String value) {
+            return isOnCommandLine() ? Fix.NONE : Fix.of(Fix.Risk.DECISION, alter(value), "select pg_reload_conf()");
+        }
+
         Fix setAtRestart(String value) {
             return isOnCommandLine() ? Fix.NONE : Fix.of(Fix.Risk.RESTART, alter(value));
         }

@@ -176,7 +176,7 @@ final class ServerChecks {
                 name + " is " + Names.size(setting.bytes()) + ", for many messages a second " + range + " is advised: "
                         + harm + (setting.isPendingRestart() ? "; another value waits for a restart" : ""),
                 setting.advice("raise it if this server has the memory and the disk for it"),
-                needsRestart ? setting.setAtRestart(leastShown) : setting.set(leastShown)));
+                needsRestart ? setting.setAtRestart(leastShown) : setting.setIfThereIsRoom(leastShown)));
     }
 
     private void overrides(Connection tx) {

@@ -3,6 +3,7 @@
 --   :seconds double precision   :limit int
 -- Views of the server only.
 select a.pid, coalesce(a.usename::text, '') as login, coalesce(a.application_name, '') as application, coalesce(a.state, '') as state,
+       a.backend_start::text as since,
        extract(epoch from clock_timestamp() - a.xact_start)::double precision as seconds,
        extract(epoch from clock_timestamp() - a.state_change)::double precision as idle_seconds
 from pg_stat_activity as a

@@ -61,8 +61,4 @@ final class Brake {
             LOG.warn("{} wrong tokens came from {}; it waits longer and longer for each further try", times, address);
         }
     }
-
-    synchronized void right(String address) {
-        addresses.remove(address);
-    }
 }

@@ -50,11 +50,8 @@ class BrakeTest {
     }
 
     @Test
-    void aRightTokenAndTimeMakeItGood() {
+    void timeMakesItGood() {
         wrong(Brake.FREE);
-        brake.right("10.0.0.1");
-        wrong(Brake.FREE - 1);
-        assertThat(brake.wait("10.0.0.1")).isZero();
         now = now.plus(Duration.ofHours(1));
         wrong(1);
         assertThat(brake.wait("10.0.0.1")).isZero();
