@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class FrozenRelayTest {
     private static final int LANES = 2;
     private static final Duration LEASE = Duration.ofMillis(1_500);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     @TempDir
     Path directory;

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
  */
 class OutageTest {
     private static final String NAME = "outage";
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int FRESH = 15;
     /** So many attempts in vain stand for an outage of hours: with two attempts each, every message would be dead by then. */
     private static final int IN_VAIN = 4 * FRESH;

@@ -17,7 +17,7 @@ import java.util.UUID;
 
 /** A {@link RelayMain} as a test sees it. */
 final class RelayProcess implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final ChildJvm child;
     private final String name;

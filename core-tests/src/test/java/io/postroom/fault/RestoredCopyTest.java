@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
  */
 class RestoredCopyTest {
     private static final int KEYS = 10;
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static TestPostgres newCluster;
 

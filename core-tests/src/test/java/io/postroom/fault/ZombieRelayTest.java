@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ZombieRelayTest {
     private static final int LANES = 4;
     private static final Duration LEASE = Duration.ofMillis(1_500);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     @TempDir
     Path directory;

@@ -20,7 +20,7 @@ import java.util.function.Predicate;
  * test ends itself when its standard input ends. Closing kills the process. Safe for use by many threads.
  */
 public final class ChildJvm implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int TAIL_LINES = 40;
     private static final List<String> SMALL =
             List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dfile.encoding=UTF-8");
