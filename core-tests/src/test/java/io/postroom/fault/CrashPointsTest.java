@@ -223,7 +223,8 @@ class CrashPointsTest {
         Deadline.await(() -> step + ": it dies: " + dying.child(), PATIENCE, () -> {
             // Some steps come only when there is something new.
             traffic.batch().add("good-" + round % 8, Kind.GOOD).publish();
-            // Each keeps its destination away for a while: if a process takes long to start, there must not be hundreds of them.
+            // Each keeps its destination away for a while: if a process takes long to start, there must not be hundreds
+            // of them.
             if (step.contains("circuit.sql") && away.incrementAndGet() <= AWAY_MAX) {
                 traffic.batch().add("away-" + round, Kind.AWAY).publish();
             }

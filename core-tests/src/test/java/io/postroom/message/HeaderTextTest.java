@@ -5,12 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 class HeaderTextTest {
-    private static final TypeReference<Map<String, String>> HEADERS = new TypeReference<>() {};
-
     @Test
     void whatIsWrittenIsReadAgainAsItWasAndByOthersToo() {
         StringBuilder all = new StringBuilder();
@@ -23,7 +21,9 @@ class HeaderTextTest {
         headers.put("all", all + "\uD83D\uDCEC \u2028\u2029\uFFFF");
         String json = HeaderText.write(headers);
         assertThat(HeaderText.read(json)).isEqualTo(headers);
-        assertThat(JsonMapper.shared().readValue(json, HEADERS)).isEqualTo(headers);
+        JsonNode read = JsonMapper.shared().readTree(json);
+        assertThat(read.size()).isEqualTo(headers.size());
+        headers.forEach((name, value) -> assertThat(read.get(name).asString()).isEqualTo(value));
         assertThat(HeaderText.write(Map.of())).isNull();
         assertThat(HeaderText.write(Map.of("a", "b"))).isEqualTo("{\"a\":\"b\"}");
     }
