@@ -16,6 +16,11 @@ final class SecondRelay {
 
     /** The database's address is the only argument. Ends when it is killed. */
     public static void main(String[] arguments) throws InterruptedException {
+        // Whoever was to kill it may be killed first.
+        ProcessHandle.current()
+                .parent()
+                .ifPresent(
+                        dev -> dev.onExit().thenRun(() -> Runtime.getRuntime().halt(1)));
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(arguments[0]);
         config.setMaximumPoolSize(CONNECTIONS);
