@@ -12,6 +12,7 @@ import io.postroom.message.Upcasters;
 import io.postroom.postgres.Database;
 import io.postroom.retry.Reaction;
 import io.postroom.retry.RetryPolicy;
+import io.postroom.subscription.PutAside;
 import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
@@ -256,10 +257,15 @@ class DeliveryTest {
                 .availableAt(Instant.now().plus(Duration.ofDays(3)))
                 .build()));
         runOnce(subscription().retry(TWO_IN_AN_HOUR), sink);
-        database.execute("update postroom.delivery set due_at = now() where state = 'scheduled' and subscription = '"
-                + name + "'");
+        database.execute(
+                "update postroom.delivery set due_at = '2026-01-02' where state = 'scheduled' and subscription = '"
+                        + name + "'");
         runOnce(subscription().retry(TWO_IN_AN_HOUR), sink);
         assertThat(states()).containsExactly("parked 1", "waiting 1");
+        assertThat(count("delivery where state = 'parked' and created_at = '2026-01-02' and subscription = '" + name
+                        + "'"))
+                .as("it waits since it was due, not since it was read")
+                .isEqualTo(1);
         makeDue();
         runOnce(subscription().retry(TWO_IN_AN_HOUR), sink);
         assertThat(versions("any")).containsExactly(1L, 9L);
@@ -479,6 +485,11 @@ class DeliveryTest {
         assertThat(versions("any")).containsExactly(1L);
         assertThat(sink.accepted()).hasSize(4);
         assertThat(states()).containsExactly("parked 1", "unreadable 1");
+        PutAside putAside =
+                database.postroom().subscriptions().find(name).orElseThrow().putAside();
+        assertThat(putAside.unreadable()).isEqualTo(1);
+        assertThat(putAside.parked()).isEqualTo(1);
+        assertThat(putAside.oldest()).isPositive();
         assertThat(count(
                         "delivery where state = 'unreadable' and attempts = 0 and error like 'event version is 2, the newest known"
                                 + " here is 1%' and subscription = '" + name + "'"))

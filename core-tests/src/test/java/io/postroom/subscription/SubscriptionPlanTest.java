@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.postgres.Plan;
 import io.postroom.testkit.TestDatabase;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -50,7 +51,8 @@ class SubscriptionPlanTest {
                 List.of("name text", "count_max int"),
                 "null",
                 COUNT_MAX);
-        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(COUNT_MAX + 20);
+        // Dead letters, what waits by key, and all by position.
+        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(3 * COUNT_MAX + 20);
     }
 
     /** The planner knows only that some subscription has many. */
@@ -79,8 +81,34 @@ class SubscriptionPlanTest {
                         List.of("name text", "count_max int"),
                         "null",
                         COUNT_MAX);
-                assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(COUNT_MAX + 40);
+                assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(3 * COUNT_MAX + 60);
             }
+        }
+    }
+
+    /** Unreadable ones stop their keys: neither many that wait nor many that are scheduled may hide them. */
+    @Test
+    void whatIsUnreadableIsSeenBehindManyThatWaitAndManyThatAreScheduled() {
+        try (TestDatabase other = TestDatabase.create()) {
+            other.execute(
+                    "set synchronous_commit = off",
+                    "insert into postroom.subscription (name, lanes) values ('billing', 4)",
+                    """
+                    insert into postroom.delivery (subscription, position, lane, key_hash, seq, outbox_day, bytes, state, due_at)
+                    select 'billing', n, 0, n, n, current_date, 2, case when n <= %1$d then 'scheduled' else 'waiting' end,
+                        now() + interval '1 day'
+                    from generate_series(1, 2 * %1$d) as n""".formatted(Subscriptions.COUNT_MAX + 1),
+                    """
+                    insert into postroom.delivery (subscription, position, lane, key_hash, seq, outbox_day, bytes, state, created_at)
+                    values ('billing', 1000000, 0, 1000000, 1, current_date, 2, 'unreadable', now() - interval '1 hour')""");
+            PutAside putAside = other.postroom()
+                    .subscriptions()
+                    .find("billing")
+                    .orElseThrow()
+                    .putAside();
+            assertThat(putAside.unreadable()).isEqualTo(1);
+            assertThat(putAside.waiting()).isEqualTo(Subscriptions.COUNT_MAX);
+            assertThat(putAside.oldest()).isGreaterThan(Duration.ofMinutes(59));
         }
     }
 }

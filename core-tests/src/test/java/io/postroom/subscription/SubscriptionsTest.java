@@ -79,6 +79,10 @@ class SubscriptionsTest {
                 assertThat(billing.lanes()).allMatch(LaneState::isHeld);
                 assertThat(billing.relays()).containsExactly("node-1");
                 assertThat(billing.deliveries()).isEqualTo(Map.of("waiting", 1L, "parked", 2L));
+                PutAside putAside = billing.state().putAside();
+                assertThat(List.of(putAside.waiting(), putAside.sending(), putAside.parked(), putAside.unreadable()))
+                        .containsExactly(1L, 0L, 2L, 0L);
+                assertThat(putAside.oldest()).isPositive();
                 assertThat(billing.deadLetters()).isZero();
                 assertThat(billing.circuits()).isEmpty();
             }

@@ -71,6 +71,7 @@ public final class Workers implements AutoCloseable {
             Crew crew = new Crew(queue, threads, runner, completer, claimer::hungry);
             crews.add(crew);
             claimer.add(crew);
+            builder.kinds.keySet().forEach(kind -> builder.telemetry.worksOn(queue, kind));
         });
     }
 

@@ -132,6 +132,7 @@ final class Guests {
                 surroundings.settings(),
                 surroundings.telemetry(),
                 surroundings.suspects());
+        surroundings.telemetry().serves(subscription.name());
         return new Served(new Relay.Target(subscription, receiver, circuit), bounded, bound, isCopy);
     }
 }

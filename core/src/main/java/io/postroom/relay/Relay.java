@@ -55,6 +55,7 @@ public final class Relay implements AutoCloseable {
         builder.deliveries.forEach((subscription, receiver) -> targets.put(
                 subscription.name(),
                 new Target(subscription, receiver, new Circuit(settings.backoff(), this::circuitChanged))));
+        targets.keySet().forEach(builder.telemetry::serves);
         this.database = builder.database;
         this.journal = builder.journal;
         this.table = new RelayTable(database.schema());

@@ -21,7 +21,8 @@ bounded as (
     from due
 )
 update /*schema*/delivery as d
-set state = 'sending', due_at = null, attempts = d.attempts + 1, sending_since = clock_timestamp(), sending_by = :node
+set state = 'sending', due_at = null, attempts = d.attempts + 1, sending_since = clock_timestamp(), sending_by = :node,
+    created_at = case d.state when 'scheduled' then d.due_at else d.created_at end
 where d.subscription = :subscription and d.position = any (array(select position from bounded where before < :bytes_max))
 returning d.position, d.key_hash, d.seq, d.outbox_day, d.bytes, d.dead_letter, d.attempts, d.crashes, d.error_class,
           d.position = any (array(select position from bounded where state = 'scheduled')) as scheduled, d.replay_to, d.alone

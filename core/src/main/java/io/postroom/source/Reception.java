@@ -58,6 +58,7 @@ public final class Reception {
         this.retry = builder.retry;
         this.batchMax = builder.batchMax;
         this.telemetry = builder.telemetry;
+        telemetry.serves(consumer);
         ReceptionTable table = new ReceptionTable(builder.database.schema());
         this.watch = new Watch(consumer, builder.deadline);
         this.account = new Account(builder.database, new OffsetTable(builder.database.schema()), consumer);

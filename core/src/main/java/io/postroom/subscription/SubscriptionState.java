@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A subscription as it stands. Null for a part of the filter means all. {@code position} is its slowest lane's; {@code lagMessages}
- * counts positions from there to the journal's end and messages without a position, or positions to the end of a copy.
+ * counts positions from there to the journal's end and messages without a position, or positions to the end of a copy; what did not go
+ * through at once is not behind, but put aside.
  *
  * @param lanesWanted a number of lanes that was asked for and not made yet
  * @param unavailableSince since when a live relay finds that its destination takes nothing; null while all flows
  * @param heldKeys how many keys wait because one of their messages was buried, counted up to {@link Subscriptions#COUNT_MAX}
  * @param deadLetters how many dead letters of it are open, counted up to the same
+ * @param putAside what its lanes have passed and not delivered
  * @param catchUpTo where its lanes were before their number changed, as long as they are not beyond; null if that is over
  * @param lanesReplaying how many of its lanes replay at the moment
  * @param isDone whether it is a copy that has delivered all it was made for
@@ -39,6 +41,7 @@ public record SubscriptionState(
         @Nullable Instant unavailableSince,
         long heldKeys,
         long deadLetters,
+        PutAside putAside,
         @Nullable Long catchUpTo,
         @Nullable String copyOf,
         int lanesReplaying,

@@ -281,12 +281,22 @@ final class SubscriptionTable {
                 timeOrNull(row, "unavailable_since"),
                 row.getLong("held_keys"),
                 row.getLong("dead_letters"),
+                putAside(row),
                 greatest(row.getArray("former_positions")),
                 row.getString("copy_of"),
                 row.getInt("replaying"),
                 row.getObject("replay_rate", Double.class),
                 row.getBoolean("done"),
                 row.getString("served_by"));
+    }
+
+    private static PutAside putAside(ResultSet row) throws SQLException {
+        return new PutAside(
+                row.getLong("waiting"),
+                row.getLong("sending"),
+                row.getLong("parked"),
+                row.getLong("unreadable"),
+                seconds(row.getDouble("put_aside_seconds")));
     }
 
     private static LaneState lane(ResultSet row) throws SQLException {

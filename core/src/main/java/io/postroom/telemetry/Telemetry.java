@@ -12,6 +12,12 @@ public interface Telemetry {
     /** Hears nothing. */
     Telemetry NONE = new Telemetry() {};
 
+    /** A relay or a source of this process is made that serves a subscription: what is counted of it begins at zero, not with an event. */
+    default void serves(String subscription) {}
+
+    /** A worker of this process is made that does a kind of job and works on a queue. Likewise. */
+    default void worksOn(String queue, String kind) {}
+
     /** Messages were inserted into a transaction that may still roll back. */
     default void published(int messages) {}
 

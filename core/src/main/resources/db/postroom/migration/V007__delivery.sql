@@ -66,6 +66,7 @@ create table /*schema*/delivery (
     error_class   text,
     error         text,
     fingerprint   text,
+    -- Since when it waits: one that was scheduled, since it was due.
     created_at    timestamptz not null default clock_timestamp(),
     primary key (subscription, position),
     constraint delivery_state check (state in ('scheduled', 'waiting', 'parked', 'sending', 'held', 'unreadable')),

@@ -2,21 +2,25 @@ package io.postroom.micrometer;
 
 import io.postroom.Postroom;
 import io.postroom.deadletter.OpenLetters;
-import io.postroom.deadletter.RedriveAction;
 import io.postroom.job.JobQueue;
 import io.postroom.subscription.LaneState;
+import io.postroom.subscription.PutAside;
 import io.postroom.subscription.SubscriptionState;
 import java.time.Duration;
-import java.util.Map;
 
 /** Subscriptions, lanes, dead letters and queues. Every statement counts up to a limit and no further. */
 final class CoreReading implements Reading {
     private static final Figure PENDING = Figure.count(
             "postroom.outbox.pending",
-            "Messages that a subscription has not settled; those without a position are counted to 10000.");
+            "Messages that a subscription has not passed; those without a position are counted to 10000.");
     private static final Figure AGE = Figure.age(
-            "postroom.outbox.oldest.age",
-            "Lag: how long the oldest message waits that a subscription has not settled.");
+            "postroom.outbox.oldest.age", "Lag: how long the oldest message waits that a subscription has not passed.");
+    private static final Figure DELIVERIES = Figure.count(
+            "postroom.relay.deliveries",
+            "Messages that did not go through at once, by what they wait for; each state up to 10000.");
+    private static final Figure DELIVERY_AGE = Figure.age(
+            "postroom.relay.deliveries.oldest.age",
+            "How long the oldest message waits that did not go through at once.");
     private static final Figure BLOCKED = Figure.count(
             "postroom.relay.blocked.keys", "Keys that wait because one of their messages was given up, up to 10000.");
     private static final Figure LANES = Figure.count("postroom.relay.lanes", "Lanes of a subscription.");
@@ -29,8 +33,6 @@ final class CoreReading implements Reading {
             Figure.flag("postroom.subscription.paused", "1 while an operator has paused it.");
     private static final Figure LETTERS = Figure.count(
             "postroom.deadletter.count", "Open dead letters, counted up to 10000 for each subscription or queue.");
-    private static final Figure REDRIVEN = Figure.total(
-            "postroom.deadletter.redriven", "Dead letters that were redriven or discarded, by any process.");
     private static final Figure JOBS =
             Figure.count("postroom.jobs.available", "Jobs that can be claimed, counted up to 10000 for each queue.");
     private static final Figure JOBS_WAITING = Figure.count(
@@ -67,10 +69,6 @@ final class CoreReading implements Reading {
                     "reason",
                     open.cause().word());
         }
-        Map<RedriveAction, Long> resolved = postroom.deadLetters().redrives().resolved();
-        for (RedriveAction action : RedriveAction.values()) {
-            figures.put(REDRIVEN, resolved.getOrDefault(action, 0L), "action", action.word());
-        }
         for (JobQueue queue : postroom.jobBoard().queues()) {
             String[] tags = {"queue", queue.name()};
             figures.put(JOBS, queue.ready(), tags);
@@ -85,6 +83,12 @@ final class CoreReading implements Reading {
         String[] tags = {"subscription", state.name()};
         figures.put(PENDING, state.lagMessages(), tags);
         figures.put(AGE, seconds(state.lag()), tags);
+        PutAside putAside = state.putAside();
+        figures.put(DELIVERIES, putAside.waiting(), "subscription", state.name(), "state", "waiting");
+        figures.put(DELIVERIES, putAside.sending(), "subscription", state.name(), "state", "sending");
+        figures.put(DELIVERIES, putAside.parked(), "subscription", state.name(), "state", "parked");
+        figures.put(DELIVERIES, putAside.unreadable(), "subscription", state.name(), "state", "unreadable");
+        figures.put(DELIVERY_AGE, seconds(putAside.oldest()), tags);
         figures.put(BLOCKED, state.heldKeys(), tags);
         // What a broker serves has no lanes here that anybody should have.
         if (state.servedBy().equals("postgres")) {

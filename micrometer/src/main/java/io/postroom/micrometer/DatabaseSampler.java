@@ -2,8 +2,8 @@ package io.postroom.micrometer;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.postroom.Postroom;
-import io.postroom.PostroomException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,15 +11,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Looks at the database every so often and keeps what it found as gauges: lag, lanes, dead letters, jobs.
  *
- * <p>One for each process is enough, and one process of a system. No statement takes longer than {@link #STATEMENT_MAX}, and none counts
- * further than a limit. A look that fails makes all its gauges not a number, and {@code postroom.db.up} zero, until one succeeds; so does
- * a sampler that hangs. {@link #close} ends its thread and takes the gauges away. Thread-safe.
+ * <p>One for each schema and process is enough, and one process of a system. No statement takes longer than {@link #STATEMENT_MAX}, and
+ * none counts further than a limit. A reading that fails makes its own gauges not a number until it succeeds, and no others; so does a
+ * sampler that hangs. If it is the first one, of lag and lanes, {@code postroom.db.up} is zero. {@link #close} ends its thread and takes
+ * the gauges away. Thread-safe.
  */
 public final class DatabaseSampler implements AutoCloseable {
     /** How often it looks. */
@@ -30,24 +29,15 @@ public final class DatabaseSampler implements AutoCloseable {
     /** Somebody who cannot even be told that the server is gone must not wait for ever. */
     private static final Duration ANSWER_WITHIN = Duration.ofSeconds(5);
 
-    /** After so many looks without an answer nothing is known any more. */
-    private static final int MISSED_MAX = 4;
-
-    private static final Logger LOG = LoggerFactory.getLogger(DatabaseSampler.class);
-
     private final Postroom postroom;
-    private final List<Reading> readings;
+    private final List<SampledReading> readings;
     private final MeterRegistry registry;
-    private final SampledMeters meters;
     private final Gauge up;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread made = new Thread(work, "postroom-metrics");
         made.setDaemon(true);
         return made;
     });
-    private volatile boolean succeeded;
-    private volatile long succeededNanos;
-    private boolean said;
 
     /** Looks at a schema of a database, and at what {@code more} reads besides. */
     public DatabaseSampler(DataSource source, String schema, MeterRegistry registry, List<Reading> more) {
@@ -57,11 +47,13 @@ public final class DatabaseSampler implements AutoCloseable {
                 .statementMax(STATEMENT_MAX)
                 .build();
         this.registry = registry;
-        this.readings = new ArrayList<>(List.of(new CoreReading()));
-        readings.addAll(more);
-        this.meters = new SampledMeters(registry, this::isFresh);
-        this.up = Gauge.builder("postroom.db.up", this, sampler -> sampler.isFresh() ? 1 : 0)
+        Meters meters = new Meters(registry, schema);
+        SampledReading core = new SampledReading(new CoreReading(), postroom, meters);
+        this.readings = new ArrayList<>(List.of(core, new SampledReading(new RedriveReading(), postroom, meters)));
+        more.forEach(reading -> readings.add(new SampledReading(reading, postroom, meters)));
+        this.up = Gauge.builder("postroom.db.up", core, reading -> reading.isFresh() ? 1 : 0)
                 .description("1 while the database can be read; the figures that come from it are not a number else.")
+                .tags(meters.tags(Tags.empty()))
                 .register(registry);
     }
 
@@ -72,38 +64,18 @@ public final class DatabaseSampler implements AutoCloseable {
 
     /** Looks once, on the caller's thread. */
     public synchronized void look() {
-        try {
-            Figures figures = new Figures();
-            readings.forEach(reading -> reading.read(postroom, figures));
-            meters.show(figures);
-            succeededNanos = System.nanoTime();
-            succeeded = true;
-            said = false;
-        } catch (RuntimeException e) {
-            // Whatever it is: an executor forgets a task that throws.
-            succeeded = false;
-            if (!said && !thread.isShutdown()) {
-                said = true;
-                LOG.warn(
-                        "could not read the figures of schema {}: {}; they are not a number until it can be read again",
-                        postroom.database().schema().name(),
-                        e.getMessage(),
-                        e instanceof PostroomException ? null : e);
+        for (SampledReading reading : readings) {
+            if (!thread.isShutdown()) {
+                reading.look(thread::isShutdown);
             }
         }
-    }
-
-    private boolean isFresh() {
-        return succeeded
-                && System.nanoTime() - succeededNanos
-                        < EVERY.multipliedBy(MISSED_MAX).toNanos();
     }
 
     @Override
     public void close() {
         thread.shutdownNow();
         synchronized (this) {
-            meters.clear();
+            readings.forEach(SampledReading::clear);
             registry.remove(up);
         }
     }

@@ -1,7 +1,6 @@
 package io.postroom.micrometer;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 
@@ -13,31 +12,39 @@ final class JobMeters {
     private final PerValue<PerValue<Timer>> waits;
     private final PerValue<PerValue<PerValue<Timer>>> runs;
 
-    JobMeters(MeterRegistry registry) {
-        enqueued = new PerValue<>(queue -> Counter.builder("postroom.jobs.enqueued")
-                .description("Jobs inserted into transactions, which may have rolled back.")
-                .tag("queue", queue)
-                .register(registry));
-        stale = new PerValue<>(queue -> Counter.builder("postroom.jobs.stale")
-                .description("Jobs that were taken away from their worker before it ended them.")
-                .tag("queue", queue)
-                .register(registry));
-        reaped = Counter.builder("postroom.jobs.reaped")
-                .description("Jobs that were taken away from workers that died or hang.")
-                .register(registry);
-        waits = new PerValue<>(queue -> new PerValue<>(kind -> Timer.builder("postroom.jobs.wait")
-                .description("From when a job was due to its claim.")
-                .tags("queue", queue, "kind", kind)
-                .register(registry)));
+    JobMeters(Meters meters) {
+        enqueued = new PerValue<>(queue -> meters.counter(
+                "postroom.jobs.enqueued",
+                "Jobs inserted into transactions, which may have rolled back.",
+                "queue",
+                queue));
+        stale = new PerValue<>(queue -> meters.counter(
+                "postroom.jobs.stale",
+                "Jobs that were taken away from their worker before it ended them.",
+                "queue",
+                queue));
+        reaped = meters.counter("postroom.jobs.reaped", "Jobs that were taken away from workers that died or hang.");
+        waits = new PerValue<>(queue -> new PerValue<>(kind -> meters.timer(
+                "postroom.jobs.wait", "From when a job was due to its claim.", "queue", queue, "kind", kind)));
         runs = new PerValue<>(queue -> new PerValue<>(kind -> {
-            PerValue<Timer> outcomes = new PerValue<>(outcome -> Timer.builder("postroom.jobs.run")
-                    .description("Claims of jobs, from their beginning to their end.")
-                    .tags("queue", queue, "kind", kind, "outcome", outcome)
-                    .register(registry));
+            PerValue<Timer> outcomes = new PerValue<>(outcome -> meters.timer(
+                    "postroom.jobs.run",
+                    "Claims of jobs, from their beginning to their end.",
+                    "queue",
+                    queue,
+                    "kind",
+                    kind,
+                    "outcome",
+                    outcome));
             // From zero on: a counter that is seen first when it is one has not grown, and nobody would be told.
             outcomes.of("buried");
             return outcomes;
         }));
+    }
+
+    void worksOn(String queue, String kind) {
+        stale.of(queue);
+        runs.of(queue).of(kind);
     }
 
     void enqueued(String queue, int jobs) {

@@ -1,9 +1,9 @@
 package io.postroom.micrometer;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.postroom.postgres.Schema;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +20,7 @@ public final class MeteredTelemetry implements Telemetry {
     /** A relay tells at every beat. */
     private static final Duration BEAT_STALE_AFTER = Duration.ofMinutes(3);
 
-    private final MeterRegistry registry;
+    private final Meters meters;
     private final PerValue<SubscriptionMeters> subscriptions;
     private final JobMeters jobs;
     private final Counter published;
@@ -36,42 +36,45 @@ public final class MeteredTelemetry implements Telemetry {
     private final PerValue<Told> readModelLimits;
     private final PerValue<Told> hourly;
 
+    /** Of the schema that is called {@code postroom}. */
     public MeteredTelemetry(MeterRegistry registry) {
-        this.registry = registry;
-        subscriptions = new PerValue<>(name -> new SubscriptionMeters(registry, name));
-        jobs = new JobMeters(registry);
-        published = counter(
+        this(registry, Schema.POSTROOM.name());
+    }
+
+    /** Give it to the Postroom of that schema; each has its own. */
+    public MeteredTelemetry(MeterRegistry registry, String schema) {
+        meters = new Meters(registry, schema);
+        subscriptions = new PerValue<>(name -> new SubscriptionMeters(meters, name));
+        jobs = new JobMeters(meters);
+        published = meters.counter(
                 "postroom.outbox.published", "Messages inserted into transactions, which may have rolled back.");
-        appended = new PerValue<>(outcome -> Timer.builder("postroom.outbox.append")
-                .description("Inserts of messages.")
-                .tag("outcome", outcome)
-                .register(registry));
-        stamped = counter("postroom.journal.stamped", "Messages that were given a position by this process.");
-        restamped = counter("postroom.journal.restamped", "Messages that were given a position after a restore.");
-        stamps = Timer.builder("postroom.journal.stamp")
-                .description("Stamps that found something.")
-                .register(registry);
+        appended = new PerValue<>(
+                outcome -> meters.timer("postroom.outbox.append", "Inserts of messages.", "outcome", outcome));
+        stamped = meters.counter("postroom.journal.stamped", "Messages that were given a position by this process.");
+        restamped =
+                meters.counter("postroom.journal.restamped", "Messages that were given a position after a restore.");
+        stamps = meters.timer("postroom.journal.stamp", "Stamps that found something.");
         inbox = counters(
                 "postroom.inbox.messages", "Messages that an inbox answered.", "consumer", "outcome", "failed");
         requests =
                 counters("postroom.idempotency.requests", "Requests under a key.", "operation", "outcome", "mismatch");
         steps = counters("postroom.idempotency.steps", "Steps that changed hands.", "operation", "event", "lost");
         externalCalls = counters("postroom.externalcall.calls", "Calls to others.", "call", "outcome", "parked");
-        readModelAges = new PerValue<>(name -> told(
-                "postroom.readmodel.age",
-                "The oldest message that a read model has not applied.",
-                name,
-                BEAT_STALE_AFTER));
-        readModelLimits = new PerValue<>(
-                name -> told("postroom.readmodel.age.max", "How old that may be.", name, BEAT_STALE_AFTER));
-        hourly = new PerValue<>(name -> {
-            Told told = new Told(HOURLY_STALE_AFTER);
-            Gauge.builder(name, told, Told::value)
-                    .strongReference(true)
-                    .description("As the last round of maintenance in this process found it.")
-                    .register(registry);
-            return told;
-        });
+        readModelAges = new PerValue<>(name ->
+                readModel("postroom.readmodel.age", "The oldest message that a read model has not applied.", name));
+        readModelLimits = new PerValue<>(name -> readModel("postroom.readmodel.age.max", "How old that may be.", name));
+        hourly = new PerValue<>(name -> meters.told(
+                name, null, "As the last round of maintenance in this process found it.", HOURLY_STALE_AFTER));
+    }
+
+    @Override
+    public void serves(String subscription) {
+        subscriptions.of(subscription);
+    }
+
+    @Override
+    public void worksOn(String queue, String kind) {
+        jobs.worksOn(queue, kind);
     }
 
     @Override
@@ -195,29 +198,16 @@ public final class MeteredTelemetry implements Telemetry {
         readModelLimits.of(readModel).tell(ageMax.toNanos() / 1e9);
     }
 
-    private Told told(String name, String description, String readModel, Duration staleAfter) {
-        Told told = new Told(staleAfter);
-        Gauge.builder(name, told, Told::value)
-                .description(description)
-                .baseUnit("seconds")
-                .tag("read.model", readModel)
-                .strongReference(true)
-                .register(registry);
-        return told;
-    }
-
-    private Counter counter(String name, String description) {
-        return Counter.builder(name).description(description).register(registry);
+    private Told readModel(String name, String description, String readModel) {
+        return meters.told(name, "seconds", description, BEAT_STALE_AFTER, "read.model", readModel);
     }
 
     /** {@code alarming} is there from zero on: a counter that is seen first when it is one has not grown, and nobody would be told. */
     private PerValue<PerValue<Counter>> counters(
             String name, String description, String first, String second, String alarming) {
         return new PerValue<>(one -> {
-            PerValue<Counter> counters = new PerValue<>(two -> Counter.builder(name)
-                    .description(description)
-                    .tags(first, one, second, two)
-                    .register(registry));
+            PerValue<Counter> counters =
+                    new PerValue<>(two -> meters.counter(name, description, first, one, second, two));
             counters.of(alarming);
             return counters;
         });

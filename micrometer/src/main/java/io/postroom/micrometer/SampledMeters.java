@@ -3,7 +3,6 @@ package io.postroom.micrometer;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
-import io.micrometer.core.instrument.MeterRegistry;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -11,12 +10,12 @@ import java.util.function.BooleanSupplier;
 
 /** The meters of what was looked at: they come and go with what there is. For the sampler's thread; read by any. */
 final class SampledMeters {
-    private final MeterRegistry registry;
+    private final Meters meters;
     private final BooleanSupplier isFresh;
     private final Map<Figures.Key, Cell> cells = new HashMap<>();
 
-    SampledMeters(MeterRegistry registry, BooleanSupplier isFresh) {
-        this.registry = registry;
+    SampledMeters(Meters meters, BooleanSupplier isFresh) {
+        this.meters = meters;
         this.isFresh = isFresh;
     }
 
@@ -24,18 +23,18 @@ final class SampledMeters {
         volatile double value;
         private final Meter meter;
 
-        Cell(Figures.Key key, MeterRegistry registry, BooleanSupplier isFresh) {
+        Cell(Figures.Key key, Meters meters, BooleanSupplier isFresh) {
             Figure figure = key.figure();
             meter = figure.isTotal()
                     ? FunctionCounter.builder(figure.name(), this, cell -> cell.value)
                             .description(figure.description())
-                            .tags(key.tags())
-                            .register(registry)
+                            .tags(meters.tags(key.tags()))
+                            .register(meters.registry())
                     : Gauge.builder(figure.name(), this, cell -> isFresh.getAsBoolean() ? cell.value : Double.NaN)
                             .description(figure.description())
                             .baseUnit(figure.unit())
-                            .tags(key.tags())
-                            .register(registry);
+                            .tags(meters.tags(key.tags()))
+                            .register(meters.registry());
         }
     }
 
@@ -43,7 +42,7 @@ final class SampledMeters {
         figures.values().forEach((key, value) -> {
             Cell cell = cells.get(key);
             if (cell == null) {
-                cell = new Cell(key, registry, isFresh);
+                cell = new Cell(key, meters, isFresh);
                 cells.put(key, cell);
             }
             cell.value = value;
@@ -52,14 +51,14 @@ final class SampledMeters {
         while (all.hasNext()) {
             Map.Entry<Figures.Key, Cell> each = all.next();
             if (!figures.values().containsKey(each.getKey())) {
-                registry.remove(each.getValue().meter);
+                meters.registry().remove(each.getValue().meter);
                 all.remove();
             }
         }
     }
 
     void clear() {
-        cells.values().forEach(cell -> registry.remove(cell.meter));
+        cells.values().forEach(cell -> meters.registry().remove(cell.meter));
         cells.clear();
     }
 }

@@ -1,13 +1,13 @@
 package io.postroom.micrometer;
 
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** The meters of one subscription: found once for it, so that a message costs no search by tags. Safe for use by many threads. */
 final class SubscriptionMeters {
@@ -15,7 +15,7 @@ final class SubscriptionMeters {
     private static final Duration[] AGES = durations(
             5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000, 30_000, 60_000, 300_000);
 
-    private final MeterRegistry registry;
+    private final Meters meters;
     private final String subscription;
     private final Counter delivered;
     private final Counter retries;
@@ -31,26 +31,29 @@ final class SubscriptionMeters {
             new PerValue<>(outcome -> new PerValue<>(error -> deliveryTimer(outcome, error)));
     private final PerValue<Counter> buried;
 
-    SubscriptionMeters(MeterRegistry registry, String subscription) {
-        this.registry = registry;
+    SubscriptionMeters(Meters meters, String subscription) {
+        this.meters = meters;
         this.subscription = subscription;
         delivered = counter("delivered", "Messages that a sink, a handler or a projection has taken.");
         retries = counter("retries", "Attempts after the first one of a message.");
         accepted = deliveryTimer("accepted", "none");
-        commitToAck = Timer.builder("postroom.relay.commit.to.ack")
-                .description(
-                        "From when a message occurred, or could go first, to when it was taken. Without replays and redrives.")
-                .tag("subscription", subscription)
-                .serviceLevelObjectives(AGES)
-                .register(registry);
+        commitToAck = meters.histogram(
+                "postroom.relay.commit.to.ack",
+                "From when a message occurred, or could go first, to when it was taken. Without replays and redrives.",
+                AGES,
+                "subscription",
+                subscription);
         acquired = counter("lanes.acquired", "Lanes that this process has taken.");
         takeovers = counter("lanes.takeovers", "Lanes that it took because their relay let the lease run out.");
         lost = counter("lanes.lost", "Lanes that it lost.");
         staleSettles = counter("stale.settles", "Positions that it wanted to write and that were no longer its own.");
-        buried = new PerValue<>(reason -> Counter.builder("postroom.deadletter.added")
-                .description("Messages that were given up.")
-                .tags("subscription", subscription, "reason", reason)
-                .register(registry));
+        buried = new PerValue<>(reason -> meters.counter(
+                "postroom.deadletter.added",
+                "Messages that were given up.",
+                "subscription",
+                subscription,
+                "reason",
+                reason));
         // From zero on: a counter that is seen first when it is one has not grown, and nobody would be told.
         List.of("rejected", "exhausted", "crashed").forEach(buried::of);
     }
@@ -97,18 +100,21 @@ final class SubscriptionMeters {
     }
 
     private Timer deliveryTimer(String outcome, String errorType) {
-        return Timer.builder("postroom.relay.delivery")
-                .description("Attempts, from handing over to the answer.")
-                .tags("subscription", subscription, "outcome", outcome, "error.type", errorType)
-                .register(registry);
+        return meters.timer(
+                "postroom.relay.delivery",
+                "Attempts, from handing over to the answer.",
+                "subscription",
+                subscription,
+                "outcome",
+                outcome,
+                "error.type",
+                errorType);
     }
 
     private Counter counter(String name, String description, String... tags) {
-        return Counter.builder("postroom.relay." + name)
-                .description(description)
-                .tag("subscription", subscription)
-                .tags(tags)
-                .register(registry);
+        String[] all = Stream.concat(Stream.of("subscription", subscription), Stream.of(tags))
+                .toArray(String[]::new);
+        return meters.counter("postroom.relay." + name, description, all);
     }
 
     private static Duration[] durations(long... millis) {

@@ -6,6 +6,8 @@
  * process that has one and on a thread of its own, whoever asks for the figures and however often. What it cannot read any more is not
  * a number, never the last one that it knew.
  *
+ * <p>Each meter has the tag {@code schema}: several schemas, each with a telemetry and a sampler of its own, may share a registry.
+ *
  * <p>Nothing that is published, no key and no tenant becomes a tag. A tag has so many values at most; what comes beyond them is counted
  * together as {@code other}.
  */

@@ -8,13 +8,16 @@ import io.postroom.Postroom;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
+import io.postroom.retry.RetryPolicy;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,11 +46,23 @@ class DatabaseSamplerTest {
                 .build();
         RecordingSink sink =
                 new RecordingSink().answer(message -> message.aggregateId().equals("bad"), Outcome.rejected("never"));
+        sink.answer(message -> message.aggregateId().equals("slow"), Outcome.retry("not now"));
         try (Relay relay = postroom.relay()
                 .name("node-1")
-                .deliver(Subscription.named("billing").lanes(2).build(), sink)
+                .deliver(
+                        Subscription.named("billing")
+                                .lanes(2)
+                                .retry(RetryPolicy.builder()
+                                        .linear(Duration.ofHours(1))
+                                        .attemptsMax(5)
+                                        .build())
+                                .build(),
+                        sink)
                 .build()) {
-            publish("bad", "good", "fine");
+            assertThat(registry.find("postroom.relay.lanes.takeovers").counter())
+                    .as("before anything happened")
+                    .isNotNull();
+            publish("bad", "good", "fine", "slow", "slow");
             relay.runOnce();
             relay.runOnce();
             database.execute("select postroom.enqueue('mail.send', queue => 'mail', payload => '{}')");
@@ -58,6 +73,15 @@ class DatabaseSamplerTest {
             assertThat(gauge("postroom.outbox.pending", "subscription", "billing"))
                     .isEqualTo(1);
             assertThat(gauge("postroom.outbox.oldest.age", "subscription", "billing"))
+                    .isGreaterThan(0);
+            for (String state : List.of("waiting", "parked")) {
+                assertThat(gauge("postroom.relay.deliveries", "subscription", "billing", "state", state))
+                        .as(state)
+                        .isEqualTo(1);
+            }
+            assertThat(gauge("postroom.relay.deliveries", "subscription", "billing", "state", "unreadable"))
+                    .isZero();
+            assertThat(gauge("postroom.relay.deliveries.oldest.age", "subscription", "billing"))
                     .isGreaterThan(0);
             assertThat(gauge("postroom.relay.lanes", "subscription", "billing")).isEqualTo(2);
             assertThat(gauge("postroom.relay.active", "subscription", "billing", "node", "node-1"))
@@ -102,6 +126,55 @@ class DatabaseSamplerTest {
         sampler.look();
         assertThat(gauge("postroom.outbox.pending", "subscription", "billing")).isZero();
         assertThat(gauge("postroom.db.up")).isEqualTo(1);
+    }
+
+    @Test
+    void whatOneReadingCannotReadHidesNothingOfTheOthers() {
+        AtomicBoolean broken = new AtomicBoolean();
+        Figure size = Figure.count("postroom.test", "");
+        sampler.close();
+        Reading more = (postroom, figures) -> {
+            if (broken.get()) {
+                throw new IllegalStateException("told to fail");
+            }
+            figures.put(size, 7);
+        };
+        try (DatabaseSampler both = new DatabaseSampler(database.dataSource(), "postroom", registry, List.of(more))) {
+            both.look();
+            broken.set(true);
+            both.look();
+            assertThat(gauge("postroom.test")).isNaN();
+            assertThat(registry.get("postroom.db.up")
+                            .tag("schema", "postroom")
+                            .gauge()
+                            .value())
+                    .isOne();
+            broken.set(false);
+            both.look();
+            assertThat(gauge("postroom.test")).isEqualTo(7);
+        }
+    }
+
+    @Test
+    void samplersOfTwoSchemasShareARegistry() {
+        database.postroom()
+                .relay()
+                .deliver(Subscription.named("billing").lanes(3).build(), new RecordingSink())
+                .build()
+                .runOnce();
+        Postroom other = Postroom.builder(database.dataSource()).schema("stock").build();
+        other.migrations().migrate();
+        other.relay()
+                .deliver(Subscription.named("billing").lanes(5).build(), new RecordingSink())
+                .build()
+                .runOnce();
+        try (DatabaseSampler stock = new DatabaseSampler(database.dataSource(), "stock", registry, List.of())) {
+            sampler.look();
+            stock.look();
+            assertThat(gauge("postroom.relay.lanes", "schema", "stock")).isEqualTo(5);
+        }
+        assertThat(gauge("postroom.relay.lanes", "schema", "postroom")).isEqualTo(3);
+        assertThat(registry.get("postroom.db.up").gauges()).hasSize(1);
     }
 
     @Test

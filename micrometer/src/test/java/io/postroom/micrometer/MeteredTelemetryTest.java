@@ -100,6 +100,33 @@ class MeteredTelemetryTest {
         assertThat(counter("postroom.inbox.messages", "outcome", "failed")).isEqualTo(1);
     }
 
+    @Test
+    void whatIsServedIsCountedFromZeroOnBeforeAnythingHappens() {
+        telemetry.serves("billing");
+        telemetry.worksOn("mail", "mail.send");
+        assertThat(registry.find("postroom.relay.lanes.takeovers")
+                        .tag("subscription", "billing")
+                        .counter())
+                .isNotNull();
+        assertThat(registry.find("postroom.deadletter.added")
+                        .tags("subscription", "billing", "reason", "crashed")
+                        .counter())
+                .isNotNull();
+        assertThat(registry.find("postroom.jobs.run")
+                        .tags("queue", "mail", "kind", "mail.send", "outcome", "buried")
+                        .timer())
+                .isNotNull();
+    }
+
+    @Test
+    void twoSchemasOfOneProcessAreCountedApart() {
+        MeteredTelemetry stock = new MeteredTelemetry(registry, "stock");
+        telemetry.delivered("billing", 2);
+        stock.delivered("billing", 3);
+        assertThat(counter("postroom.relay.delivered", "schema", "postroom")).isEqualTo(2);
+        assertThat(counter("postroom.relay.delivered", "schema", "stock")).isEqualTo(3);
+    }
+
     private double counter(String name, String... tags) {
         return registry.get(name).tags(tags).counters().stream()
                 .mapToDouble(Counter::count)

@@ -6,6 +6,7 @@ import io.postroom.PostroomException;
 import io.postroom.maintenance.Maintenance;
 import io.postroom.message.Upcasters;
 import io.postroom.postgres.DatabaseException;
+import io.postroom.postgres.Schema;
 import io.postroom.relay.Lag;
 import io.postroom.relay.Relay;
 import io.postroom.server.metrics.Metrics;
@@ -113,7 +114,7 @@ public final class DevCommand implements Callable<Integer> {
     }
 
     private void run(DevServer server, HikariDataSource pool, StopSignal stop) {
-        Metrics metrics = new Metrics();
+        Metrics metrics = new Metrics(Schema.POSTROOM);
         String url = "jdbc:postgresql://localhost:" + server.port() + "/postgres?user=postgres";
         Flow flow = new Flow(metrics.registry());
         Postroom postroom =

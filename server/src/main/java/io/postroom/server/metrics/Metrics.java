@@ -18,7 +18,13 @@ public final class Metrics implements WebServer.Feature {
     private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    private final MeteredTelemetry telemetry = new MeteredTelemetry(registry);
+    private final Schema schema;
+    private final MeteredTelemetry telemetry;
+
+    public Metrics(Schema schema) {
+        this.schema = schema;
+        this.telemetry = new MeteredTelemetry(registry, schema.name());
+    }
 
     /** To be given to whatever this process runs. */
     public Telemetry telemetry() {
@@ -30,8 +36,9 @@ public final class Metrics implements WebServer.Feature {
     }
 
     /** Looks at the database for these metrics, once it is started and until it is closed. */
-    public DatabaseSampler sampler(DataSource source, Schema schema) {
-        return new DatabaseSampler(source, schema.name(), registry, List.of(new FootprintReading(schema)));
+    public DatabaseSampler sampler(DataSource source) {
+        return new DatabaseSampler(
+                source, schema.name(), registry, List.of(new SizeReading(schema), new UpkeepReading(schema)));
     }
 
     @Override

@@ -31,7 +31,7 @@ public final class MetricsServer implements AutoCloseable {
     public static MetricsServer start(DataSource source, Schema schema, WebSettings settings, Metrics metrics) {
         HikariDataSource watching = Connections.watching(source);
         HikariDataSource reading = Connections.reading(source, 1, DatabaseSampler.STATEMENT_MAX);
-        DatabaseSampler figures = metrics.sampler(reading, schema);
+        DatabaseSampler figures = metrics.sampler(reading);
         try {
             Postroom looking = Postroom.builder(watching).schema(schema.name()).build();
             WebServer server = WebServer.start(

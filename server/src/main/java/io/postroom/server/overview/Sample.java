@@ -4,6 +4,7 @@ import io.postroom.subscription.SubscriptionState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * How everything stood at one moment.
@@ -40,12 +41,17 @@ public record Sample(
                 .orElse(0);
     }
 
-    /** How long the oldest message waits. */
+    /** How long the oldest message waits, behind a lane or put aside. */
     public Duration lag() {
         return current().stream()
-                .map(SubscriptionState::lag)
+                .flatMap(state -> Stream.of(state.lag(), state.putAside().oldest()))
                 .max(Duration::compareTo)
                 .orElse(Duration.ZERO);
+    }
+
+    /** How many messages were passed and have not gone through. */
+    public long putAside() {
+        return current().stream().mapToLong(state -> state.putAside().total()).sum();
     }
 
     /** Of messages and jobs: what the page of dead letters lists. */

@@ -21,6 +21,7 @@ final class StatusJson {
         status.put("deadLetters", sample.deadLetters());
         status.put("failedJobs", sample.work().failedJobs());
         status.put("heldKeys", sample.heldKeys());
+        status.put("putAside", sample.putAside());
         status.put("relays", sample.footing().relays());
         status.put(
                 "problems",

@@ -67,19 +67,22 @@ final class StatusText {
                         + (overview.drained() == null ? "" : " (gone in " + Shown.duration(overview.drained()) + ")")
                         + ", dead letters " + Shown.number(sample.deadLetters()) + ", failed jobs "
                         + Shown.number(sample.work().failedJobs()) + ", held keys "
-                        + Shown.number(sample.heldKeys()) + ", stamp to settlement "
+                        + Shown.number(sample.heldKeys()) + ", put aside "
+                        + Shown.number(sample.putAside()) + ", stamp to settlement "
                         + Shown.duration(overview.delayMedian())
                         + " / " + Shown.duration(overview.delayMost()) + ", position " + sample.position());
         return text.toString();
     }
 
     private static Listing subscriptions(List<SubscriptionState> states) {
-        Listing listing = new Listing("subscription", "lanes", "lag", "behind", "deadLetters", "heldKeys", "position");
+        Listing listing = new Listing(
+                "subscription", "lanes", "lag", "behind", "putAside", "deadLetters", "heldKeys", "position");
         states.forEach(state -> listing.row(
                 state.name(),
                 state.lanesLeased() + "/" + state.lanes(),
                 state.lag(),
                 state.lagMessages(),
+                state.putAside().total(),
                 state.deadLetters(),
                 state.heldKeys(),
                 state.position()));

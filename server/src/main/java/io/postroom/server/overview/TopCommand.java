@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "top",
         description = {
-            "Show how messages flow, redrawn every few seconds: health, lag, and for each subscription what comes in and goes out.",
+            "Show how messages flow, redrawn every few seconds: health, lag, what comes in, and for each subscription how many positions it passes.",
             "q and Enter, or Ctrl-C, ends it. Where standard output is no terminal, one frame is shown; -o jsonl goes on."
         },
         footer = {

@@ -31,20 +31,20 @@ final class TopFrame {
 
     String text() {
         Listing listing = new Listing(
-                "subscription", "lanes", "in", "out", "lag", "behind", "deadLetters", "heldKeys", "position");
+                "subscription", "lanes", "out", "lag", "behind", "putAside", "deadLetters", "heldKeys", "position");
         overview.sample()
                 .subscriptions()
                 .forEach(state -> listing.row(
                         state.name(),
                         state.lanesLeased() + "/" + state.lanes(),
-                        Shown.rate(in()),
                         Shown.rate(out(state)),
                         state.lag(),
                         state.lagMessages(),
+                        state.putAside().total(),
                         state.deadLetters(),
                         state.heldKeys(),
                         state.position()));
-        return StatusText.head(overview) + "\n" + listing.table();
+        return StatusText.head(overview) + "in " + Shown.rate(in()) + "\n\n" + listing.table();
     }
 
     /** In place of a frame, when nobody answers. */
@@ -70,6 +70,7 @@ final class TopFrame {
                 "outPerSecond",
                 "lagSeconds",
                 "lagMessages",
+                "putAside",
                 "deadLetters",
                 "heldKeys",
                 "position");
@@ -82,6 +83,7 @@ final class TopFrame {
                         out(state),
                         state.lag(),
                         state.lagMessages(),
+                        state.putAside().total(),
                         state.deadLetters(),
                         state.heldKeys(),
                         state.position()));

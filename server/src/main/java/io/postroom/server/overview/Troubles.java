@@ -2,6 +2,7 @@ package io.postroom.server.overview;
 
 import io.postroom.server.web.Shown;
 import io.postroom.subscription.Pause;
+import io.postroom.subscription.PutAside;
 import io.postroom.subscription.SubscriptionState;
 import io.postroom.subscription.Subscriptions;
 import java.net.URLEncoder;
@@ -14,6 +15,7 @@ import java.util.List;
 /** Finds what is wrong in a sample, worst first, and says how things stand in a sentence. Asks nobody. */
 final class Troubles {
     private static final Duration LAG_MAX = Duration.ofSeconds(30);
+    private static final Duration RETRIES_MAX = Duration.ofMinutes(5);
     private static final Duration TRANSACTION_MAX = Duration.ofMinutes(10);
     private static final int DAYS_AHEAD_MIN = 2;
 
@@ -49,7 +51,8 @@ final class Troubles {
         if (bad > 0) {
             return bad == 1 ? "One thing needs you now." : bad + " things need you now.";
         }
-        String flow = sample.backlog() == 0 ? "Everything is delivered" : "Everything is flowing";
+        String flow =
+                sample.backlog() == 0 && sample.putAside() == 0 ? "Everything is delivered" : "Everything is flowing";
         return warnings == 0
                 ? flow + "."
                 : flow + "; " + (warnings == 1 ? "one thing wants" : warnings + " things want") + " a look.";
@@ -158,6 +161,7 @@ final class Troubles {
         } else if (!state.isDone() && state.lag().compareTo(LAG_MAX) > 0) {
             add(Trouble.Level.WARNING, state.lagMessages(), name + " is behind", behind(state), path, show);
         }
+        putAside(state, path, show);
         if (state.heldKeys() > 0) {
             add(
                     Trouble.Level.BAD,
@@ -178,6 +182,37 @@ final class Troubles {
                     "given up, and neither redriven nor discarded",
                     "/dead-letters?subscription=" + URLEncoder.encode(name, StandardCharsets.UTF_8),
                     "postroom deadletter list --subscription " + name);
+        }
+    }
+
+    private void putAside(SubscriptionState state, String path, String show) {
+        PutAside putAside = state.putAside();
+        String oldest = "the oldest for " + Shown.duration(putAside.oldest())
+                + (putAside.parked() == 0
+                        ? ""
+                        : "; " + Shown.bounded(putAside.parked(), Subscriptions.COUNT_MAX) + " more behind them");
+        if (putAside.unreadable() > 0) {
+            add(
+                    Trouble.Level.BAD,
+                    putAside.unreadable(),
+                    Shown.bounded(putAside.unreadable(), Subscriptions.COUNT_MAX)
+                            + (putAside.unreadable() == 1 ? " message of " : " messages of ") + state.name()
+                            + " cannot be read",
+                    "no relay knows the version, or the partition is gone; put aside: " + oldest,
+                    path,
+                    show);
+        } else if (state.pause() == null
+                && state.unavailableSince() == null
+                && putAside.oldest().compareTo(RETRIES_MAX) > 0) {
+            add(
+                    Trouble.Level.WARNING,
+                    putAside.retried(),
+                    Shown.bounded(putAside.retried(), Subscriptions.COUNT_MAX)
+                            + (putAside.retried() == 1 ? " message of " : " messages of ") + state.name()
+                            + " tried again and again",
+                    oldest,
+                    path,
+                    show);
         }
     }
 

@@ -71,7 +71,7 @@ public final class Console implements AutoCloseable {
 
     /** Starts to serve a database by itself; throws if the address cannot be had. */
     public static Console start(DataSource source, Schema schema, Upcasters upcasters, WebSettings settings) {
-        return start(source, schema, upcasters, settings, new Metrics());
+        return start(source, schema, upcasters, settings, new Metrics(schema));
     }
 
     /** The same, with the metrics of whatever else the process runs. */
@@ -98,7 +98,7 @@ public final class Console implements AutoCloseable {
         Postroom looking = postroom(reading, schema, upcasters);
         Postroom doing = postroom(acting, schema, upcasters);
         Sampler sampler = new Sampler(looking);
-        DatabaseSampler figures = metrics.sampler(reading, schema);
+        DatabaseSampler figures = metrics.sampler(reading);
         Carrier carrier = new Carrier(doing.deadLetters().redrives());
         try {
             WebServer server = WebServer.start(

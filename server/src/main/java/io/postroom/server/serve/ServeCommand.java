@@ -132,7 +132,7 @@ public final class ServeCommand implements Callable<Integer> {
         try (StopSignal stop =
                         StopSignal.listen(file.stopGrace().multipliedBy(2).plus(CLOSING));
                 HikariDataSource pool = Connections.pool(source, connections)) {
-            Metrics metrics = new Metrics();
+            Metrics metrics = new Metrics(schema);
             Postroom postroom = Postroom.builder(pool)
                     .schema(schema.name())
                     .upcasters(file.upcasters())

@@ -40,6 +40,9 @@ final class SubscriptionListing {
                 "position",
                 "lagMessages",
                 "lagSeconds",
+                "putAside",
+                "putAsideSeconds",
+                "unreadable",
                 "heldKeys",
                 "deadLetters",
                 "copyOf",
@@ -57,6 +60,9 @@ final class SubscriptionListing {
                     state.position(),
                     state.lagMessages(),
                     state.lag(),
+                    bounded(state.putAside().total(), format),
+                    state.putAside().oldest(),
+                    bounded(state.putAside().unreadable(), format),
                     bounded(state.heldKeys(), format),
                     bounded(state.deadLetters(), format),
                     state.copyOf(),
@@ -244,6 +250,8 @@ final class SubscriptionListing {
         facts.put("lagSeconds", state.lag());
         facts.put("relays", details.relays());
         facts.put("deliveries", byState(details));
+        facts.put("putAside", state.putAside().total());
+        facts.put("putAsideSeconds", state.putAside().oldest());
         facts.put("heldKeys", details.heldKeys());
         facts.put("deadLetters", details.deadLetters());
         facts.put("copyOf", state.copyOf());

@@ -121,7 +121,10 @@ public final class SubscriptionPages implements WebServer.Feature {
             case "unavailable" -> "bad";
             case "paused", "changing", "replaying" -> "note";
             case "done" -> "";
-            default -> state.heldKeys() > 0 ? "bad" : state.lanesLeased() < state.lanes() ? "warn" : "good";
+            default ->
+                state.heldKeys() > 0 || state.putAside().unreadable() > 0
+                        ? "bad"
+                        : state.lanesLeased() < state.lanes() ? "warn" : "good";
         };
     }
 

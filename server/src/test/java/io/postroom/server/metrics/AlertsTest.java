@@ -132,6 +132,13 @@ class AlertsTest {
         assertThat(written).isEqualTo(shown);
     }
 
+    @Test
+    void everyMetricSaysOfWhichSchemaItIs() {
+        assertThat(live.lines().filter(line -> line.startsWith("postroom_")))
+                .isNotEmpty()
+                .allMatch(line -> line.contains("schema=\"postroom\""));
+    }
+
     private static String tags(String metric) {
         Set<String> tags = new TreeSet<>();
         Pattern.compile("(?m)^" + metric + "(?:_bucket|_count|_sum)?\\{(.*)} ")
@@ -140,7 +147,7 @@ class AlertsTest {
                 .flatMap(sample ->
                         Pattern.compile("([a-z_]+)=\"").matcher(sample.group(1)).results())
                 .map(tag -> tag.group(1))
-                .filter(tag -> !tag.equals("le") && !tag.equals("quantile"))
+                .filter(tag -> !Set.of("le", "quantile", "schema").contains(tag))
                 .forEach(tags::add);
         return sorted(tags);
     }

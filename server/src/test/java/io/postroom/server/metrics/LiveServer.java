@@ -29,7 +29,7 @@ final class LiveServer {
 
     /** What it shows to Prometheus. */
     static String scrape() throws Exception {
-        Metrics metrics = new Metrics();
+        Metrics metrics = new Metrics(Schema.POSTROOM);
         try (TestDatabase database = TestDatabase.create()) {
             Postroom postroom = Postroom.builder(database.dataSource())
                     .telemetry(metrics.telemetry())
@@ -85,7 +85,8 @@ final class LiveServer {
 
     private static String await(String url) throws Exception {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (!get(url).contains("postroom_db_up 1.0")) {
+        // What is read last.
+        while (!get(url).contains("postroom_db_oldest_xmin_age{")) {
             if (System.nanoTime() > deadline) {
                 throw new AssertionError("the server has not read its database: " + get(url));
             }

@@ -2,6 +2,7 @@ package io.postroom.server.overview;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.subscription.PutAside;
 import io.postroom.subscription.SubscriptionState;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,6 +44,7 @@ class OverviewTest {
                 null,
                 0,
                 0,
+                PutAside.NOTHING,
                 null,
                 null,
                 0,

@@ -67,8 +67,19 @@ class StatusCommandTest {
                     values ('subscription', 'billing', 1, 1, gen_random_uuid(), 'order', '1', 'OrderPlaced', 1, '{}', now(), 'rejected', 1, 'x',
                         'y', 'z', 'r1')""");
             assertThat(run("status").exitCode()).isEqualTo(5);
+            database.execute("delete from postroom.dead_letter", """
+                    insert into postroom.delivery (subscription, position, lane, key_hash, seq, outbox_day, bytes, state, due_at, created_at)
+                    values ('billing', 1, 0, 1, 1, current_date, 2, 'waiting', now() + interval '1 hour', now() - interval '1 hour')""");
+            CommandRun retried = run("status");
+            assertThat(retried.exitCode()).isEqualTo(5);
+            assertThat(retried.out()).contains("1 message of billing tried again and again: the oldest for 1h ");
+            database.execute("update postroom.delivery set state = 'unreadable', due_at = null");
+            CommandRun unreadable = run("status");
+            assertThat(unreadable.exitCode()).isEqualTo(4);
+            assertThat(unreadable.out()).contains("1 message of billing cannot be read");
         } finally {
-            database.execute("delete from postroom.relay", "delete from postroom.dead_letter");
+            database.execute(
+                    "delete from postroom.relay", "delete from postroom.dead_letter", "delete from postroom.delivery");
         }
     }
 
@@ -88,6 +99,7 @@ class StatusCommandTest {
                         "deadLetters",
                         "failedJobs",
                         "heldKeys",
+                        "putAside",
                         "relays",
                         "problems",
                         "jobs",
@@ -100,7 +112,7 @@ class StatusCommandTest {
         assertThat(run.exitCode()).isZero();
         assertThat(run.out())
                 .doesNotContain("\u001b")
-                .containsPattern("\nSUBSCRIPTION +LANES +IN +OUT .*\nbilling +0/2 +0/s +0/s ");
+                .containsPattern("\nin 0/s\n\nSUBSCRIPTION +LANES +OUT .*\nbilling +0/2 +0/s ");
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.postroom.server.overview;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.subscription.Pause;
+import io.postroom.subscription.PutAside;
 import io.postroom.subscription.SubscriptionState;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,6 +24,23 @@ class TroublesTest {
             @Nullable Instant unavailableSince,
             long heldKeys,
             long deadLetters) {
+        return state(name, leased, lag, age, pause, unavailableSince, heldKeys, deadLetters, PutAside.NOTHING);
+    }
+
+    private static SubscriptionState aside(String name, @Nullable Pause pause, PutAside putAside) {
+        return state(name, 2, 0, Duration.ZERO, pause, null, 0, 0, putAside);
+    }
+
+    private static SubscriptionState state(
+            String name,
+            int leased,
+            long lag,
+            Duration age,
+            @Nullable Pause pause,
+            @Nullable Instant unavailableSince,
+            long heldKeys,
+            long deadLetters,
+            PutAside putAside) {
         return new SubscriptionState(
                 name,
                 2,
@@ -42,6 +60,7 @@ class TroublesTest {
                 unavailableSince,
                 heldKeys,
                 deadLetters,
+                putAside,
                 null,
                 null,
                 0,
@@ -87,6 +106,31 @@ class TroublesTest {
                         "3 dead letters of a",
                         "b is paused");
         assertThat(Troubles.sentence(sample, Troubles.of(sample))).isEqualTo("3 things need you now.");
+    }
+
+    @Test
+    void whatWasPassedAndDidNotGoThroughIsNotDelivered() {
+        PutAside young = new PutAside(2, 1, 40, 0, Duration.ofMinutes(1));
+        Sample sample = sample(FIRM, aside("a", null, young));
+        assertThat(Troubles.of(sample)).isEmpty();
+        assertThat(Troubles.sentence(sample, List.of())).isEqualTo("Everything is flowing.");
+        assertThat(sample.lag()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(sample.putAside()).isEqualTo(43);
+
+        PutAside old = new PutAside(2, 1, 40, 0, Duration.ofMinutes(6));
+        Trouble retried = Troubles.of(sample(FIRM, aside("a", null, old))).get(0);
+        assertThat(retried.level()).isEqualTo(Trouble.Level.WARNING);
+        assertThat(retried.what()).isEqualTo("3 messages of a tried again and again");
+        assertThat(retried.why()).isEqualTo("the oldest for 6m 0s; 40 more behind them");
+        assertThat(whats(sample(FIRM, aside("a", new Pause(NOW, "anna", "lunch"), old))))
+                .containsExactly("a is paused");
+        assertThat(whats(sample(FIRM, state("a", 2, 0, Duration.ZERO, null, NOW, 0, 0, old))))
+                .containsExactly("The destination of a takes nothing");
+
+        PutAside unreadable = new PutAside(0, 0, 0, 1, Duration.ofSeconds(2));
+        Trouble stuck = Troubles.of(sample(FIRM, aside("a", null, unreadable))).get(0);
+        assertThat(stuck.level()).isEqualTo(Trouble.Level.BAD);
+        assertThat(stuck.what()).isEqualTo("1 message of a cannot be read");
     }
 
     @Test

@@ -94,9 +94,14 @@ class ConsoleGrantsTest {
     /** A look at the database is over soon after the start; if it were refused the figures would say so for ever. */
     private static void awaitFigures(ConsoleUnderTest console) throws Exception {
         long deadline = System.nanoTime() + Duration.ofMinutes(1).toNanos();
-        while (!console.get("/metrics").body().contains("postroom_db_up 1.0") && System.nanoTime() < deadline) {
+        while (!console.get("/metrics").body().contains("postroom_db_oldest_xmin_age{")
+                && System.nanoTime() < deadline) {
             LockSupport.parkNanos(20_000_000);
         }
-        assertThat(console.get("/metrics").body()).contains("postroom_db_up 1.0", "postroom_db_dead_tuples{table=");
+        assertThat(console.get("/metrics").body())
+                .contains(
+                        "postroom_db_up{schema=\"postroom\"} 1.0",
+                        "postroom_db_dead_tuples{schema=",
+                        "postroom_db_oldest_xmin_age{schema=");
     }
 }

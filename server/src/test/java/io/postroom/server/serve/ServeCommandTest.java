@@ -121,7 +121,7 @@ class ServeCommandTest {
                     tx.commit();
                 }
                 assertThat(lines.readLine()).contains("o-1");
-                String delivered = "postroom_relay_delivered_total{subscription=\"screen\"} 1.0";
+                String delivered = "postroom_relay_delivered_total{schema=\"postroom\",subscription=\"screen\"} 1.0";
                 long deadline = System.nanoTime() + Duration.ofMinutes(1).toNanos();
                 while (!get(url).body().contains(delivered) && System.nanoTime() < deadline) {
                     LockSupport.parkNanos(20_000_000);
