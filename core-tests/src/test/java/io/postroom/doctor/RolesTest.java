@@ -9,6 +9,7 @@ import io.postroom.postgres.Schema;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -176,6 +177,31 @@ class RolesTest {
         }
         assertThat(asLogin().examine(roles, 0).unchecked()).isEmpty();
         database.execute("revoke pg_read_all_stats, " + roles.reader() + " from " + login());
+    }
+
+    @Test
+    void oneRefusalEndsNoOtherLookWhereStatementsAreLimited() {
+        database.execute(
+                "grant " + roles.writer() + " to " + login(), "grant select on postroom.migration to " + login());
+        try {
+            Examination each = asLogin().examine(roles, 0);
+            Examination limited = Postroom.builder(source())
+                    .statementMax(Duration.ofSeconds(30))
+                    .build()
+                    .doctor()
+                    .examine(roles, 0);
+            assertThat(limited.unchecked())
+                    .isEqualTo(each.unchecked())
+                    .extracting(Unchecked::check)
+                    .contains(Check.PARTITIONS_AHEAD, Check.SUSPECTS)
+                    .doesNotContain(Check.INVALID_INDEX);
+            assertThat(limited.unchecked())
+                    .noneMatch(unchecked -> unchecked.why().contains("transaction is aborted"));
+        } finally {
+            database.execute(
+                    "revoke select on postroom.migration from " + login(),
+                    "revoke " + roles.writer() + " from " + login());
+        }
     }
 
     @Test

@@ -11,6 +11,7 @@ import java.sql.Connection;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Looks whether a database is fit for Postroom, and says what is not, with evidence and the SQL that mends it.
@@ -76,21 +77,28 @@ public final class Doctor {
         Server server = database.run(tx -> Server.read(tx, readServer));
         Notes notes = new Notes(roles.reader(), server.login().name());
         boolean hasSchema = hasSchema(server, notes);
-        // Work that takes connections of its own comes first: a pool may have no second one.
         if (hasSchema) {
             DeliveryChecks deliveries = new DeliveryChecks(schema, notes);
             notes.look(SUBSCRIPTION_CHECKS, () -> deliveries.subscriptions(subscriptions.list()));
         }
         SessionChecks sessions = new SessionChecks(schema, database, clock, notes);
         sessions.pooler();
-        return database.run(tx -> {
-            notes.look(List.of(Check.CLOCK), () -> sessions.clock(tx));
-            examineServer(tx, server, notes);
-            if (hasSchema) {
-                examineSchema(tx, server, roles, pool, notes);
-            }
-            return notes.examination();
-        });
+        look(notes, List.of(Check.CLOCK), sessions::clock);
+        examineServer(server, notes);
+        if (hasSchema) {
+            examineSchema(server, roles, pool, notes);
+        }
+        return notes.examination();
+    }
+
+    /** Each by itself: what is refused, or takes too long, must not take the others with it where all would be one transaction. */
+    private void look(Notes notes, List<Check> checks, Consumer<Connection> look) {
+        notes.look(
+                checks,
+                () -> database.run(tx -> {
+                    look.accept(tx);
+                    return checks;
+                }));
     }
 
     private boolean hasSchema(Server server, Notes notes) {
@@ -111,29 +119,31 @@ public final class Doctor {
         return found[0];
     }
 
-    private void examineServer(Connection tx, Server server, Notes notes) {
-        notes.look(
+    private void examineServer(Server server, Notes notes) {
+        look(
+                notes,
                 List.of(Check.FSYNC, Check.SYNCHRONOUS_COMMIT),
-                () -> new ServerChecks(new Server.Settings(schema), server, notes).look(tx));
+                new ServerChecks(new Server.Settings(schema), server, notes)::look);
         HolderChecks holders =
                 new HolderChecks(schema, server.login(), notes, limits.transactionMax(), limits.idleMax());
-        notes.look(List.of(Check.OLD_TRANSACTION, Check.IDLE_TRANSACTION), () -> holders.sessions(tx));
-        notes.look(List.of(Check.PREPARED_TRANSACTION), () -> holders.prepared(tx));
-        notes.look(List.of(Check.REPLICATION_SLOT), () -> holders.slots(tx));
+        look(notes, List.of(Check.OLD_TRANSACTION, Check.IDLE_TRANSACTION), holders::sessions);
+        look(notes, List.of(Check.PREPARED_TRANSACTION), holders::prepared);
+        look(notes, List.of(Check.REPLICATION_SLOT), holders::slots);
         PolicyChecks policies = new PolicyChecks(schema, notes);
-        notes.look(List.of(Check.POLICIES_OFF, Check.POLICIES_BYPASSED), () -> policies.tables(tx));
-        notes.look(List.of(Check.POLICIES_VIEW), () -> policies.views(tx));
-        notes.look(List.of(Check.PRIVILEGED_SESSION), () -> policies.sessions(tx));
+        look(notes, List.of(Check.POLICIES_OFF, Check.POLICIES_BYPASSED), policies::tables);
+        look(notes, List.of(Check.POLICIES_VIEW), policies::views);
+        look(notes, List.of(Check.PRIVILEGED_SESSION), policies::sessions);
     }
 
-    private void examineSchema(Connection tx, Server server, Grants roles, int pool, Notes notes) {
-        notes.look(PARTITION_CHECKS, () -> new PartitionChecks(schema, notes).look(tx));
-        notes.look(VACUUM_CHECKS, () -> new VacuumChecks(schema, new Server.Settings(schema), notes).look(tx));
-        notes.look(ROLE_CHECKS, () -> new RoleChecks(schema, roles, notes).look(tx));
+    private void examineSchema(Server server, Grants roles, int pool, Notes notes) {
+        look(notes, PARTITION_CHECKS, new PartitionChecks(schema, notes)::look);
+        look(notes, VACUUM_CHECKS, new VacuumChecks(schema, new Server.Settings(schema), notes)::look);
+        look(notes, ROLE_CHECKS, new RoleChecks(schema, roles, notes)::look);
         ObjectChecks objects = new ObjectChecks(schema, server.login(), notes);
-        notes.look(List.of(Check.INVALID_INDEX), () -> objects.indexes(tx));
-        notes.look(List.of(Check.SEQUENCES), () -> objects.sequences(tx));
-        notes.look(List.of(Check.CONNECTIONS, Check.POOLS), () -> new ConnectionChecks(schema, notes).look(tx, pool));
-        notes.look(List.of(Check.SUSPECTS), () -> new DeliveryChecks(schema, notes).suspects(tx));
+        look(notes, List.of(Check.INVALID_INDEX), objects::indexes);
+        look(notes, List.of(Check.SEQUENCES), objects::sequences);
+        ConnectionChecks connections = new ConnectionChecks(schema, notes);
+        look(notes, List.of(Check.CONNECTIONS, Check.POOLS), tx -> connections.look(tx, pool));
+        look(notes, List.of(Check.SUSPECTS), new DeliveryChecks(schema, notes)::suspects);
     }
 }

@@ -52,13 +52,14 @@ public record Examination(List<Finding> findings, List<Unchecked> unchecked) {
         }
         return "-- What postroom doctor found, as SQL that mends it; what disturbs least comes first. Read it before you run it, as a role\n"
                 + "-- that may do such things, and not in one transaction.\n"
-                + mendable.stream().map(Examination::section).collect(Collectors.joining());
+                + mendable.stream().map(finding -> "\n" + fixSql(finding)).collect(Collectors.joining());
     }
 
-    private static String section(Finding finding) {
+    /** The part of that script for one finding. */
+    public static String fixSql(Finding finding) {
         Fix fix = finding.fix();
         String mark = fix.risk() == Fix.Risk.DECISION ? "-- " : "";
-        return "\n-- " + finding.check().id() + " " + finding.severity().word() + ": "
+        return "-- " + finding.check().id() + " " + finding.severity().word() + ": "
                 + comment(finding.evidence()) + "\n-- " + fix.risk().words() + "; see "
                 + finding.check().page() + "\n"
                 + fix.statements().stream()

@@ -43,7 +43,7 @@ final class RoleChecks {
                     Check.ROLES,
                     "there is no role " + Names.some(missing)
                             + ": nothing here keeps a login from what it does not need",
-                    "read the output of postroom schema grants and run it, or name the roles you gave it",
+                    "read the output of postroom schema grants and run it, or name the roles you gave it: as options, or in console.database-roles",
                     grants()));
             return;
         }

@@ -3,6 +3,8 @@ package io.postroom.doctor;
 import io.postroom.doctor.Server.Setting;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +17,8 @@ final class VacuumChecks {
     /** Small tables that are updated all the time: everybody reads them whole. */
     private static final Set<String> SMALL = Set.of("lane", "relay", "worker", "lease", "consumer_offset");
 
+    private static final int THRESHOLD = 1_000;
+    private static final int FACTOR_DIGITS = 6;
     static final long SMALL_DEAD_ROWS_MAX = 10_000;
     /** PostgreSQL stops at two billion; somebody should have time to sleep before that. */
     static final long AGE_MAX = 1_500_000_000L;
@@ -98,7 +102,7 @@ final class VacuumChecks {
                     Fix.of(
                             Fix.Risk.HARMLESS,
                             "alter table " + name + " set (autovacuum_vacuum_scale_factor = " + gentle(table)
-                                    + ", autovacuum_vacuum_threshold = 1000)")));
+                                    + ", autovacuum_vacuum_threshold = " + THRESHOLD + ")")));
         }
         if (table.dead() > DEAD_ROWS_MAX && table.dead() > 2 * table.begins()) {
             notes.add(Finding.warning(
@@ -110,8 +114,12 @@ final class VacuumChecks {
         }
     }
 
-    private static String gentle(Table table) {
-        return table.rows() > 50 * DEAD_ROWS_MAX ? "0.001" : "0.01";
+    /** So that it begins at half of the limit, however many rows there are. */
+    static String gentle(Table table) {
+        double factor = (table.beginsMax() / 2.0 - THRESHOLD) / Math.max(1, table.rows());
+        return BigDecimal.valueOf(Math.min(0.01, factor))
+                .setScale(FACTOR_DIGITS, RoundingMode.DOWN)
+                .toPlainString();
     }
 
     private void age(List<Table> tables, long freezeMaxAge) {

@@ -1,4 +1,4 @@
--- How many deliveries of each lane were there when a relay died, counted no further than a limit in all.
+-- How many deliveries of each lane were there when a relay died, counted no further than a limit for each.
 --   :limit int
 -- Index: delivery_suspect, of each lane.
 select subscription, lane, count(*) as suspects, max(crashes) as crashes

@@ -9,6 +9,7 @@ import io.postroom.postgres.Grants;
 import io.postroom.postgres.Schema;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
+import io.postroom.server.postgres.RoleNames;
 import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.relay.RelayFile;
 import io.postroom.server.relay.SettingsText;
@@ -19,7 +20,9 @@ import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Terminal;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -95,45 +98,49 @@ public final class DoctorCommand implements Callable<Integer> {
         @Option(names = "--consumer", paramLabel = "ROLE", description = "Reads messages.")
         private @Nullable String consumer;
 
-        Grants grants(Schema schema) {
-            Grants usual = Grants.of(schema);
+        /** Those of the file unless they are given. */
+        Grants grants(Schema schema, RoleNames file) {
+            Map<String, String> names = new HashMap<>(file.given());
+            put(names, "owner", owner);
+            put(names, "writer", writer);
+            put(names, "relay", relay);
+            put(names, "reader", reader);
+            put(names, "operator", operator);
+            put(names, "consumer", consumer);
             try {
-                return new Grants(
-                        orElse(owner, usual.owner()),
-                        orElse(writer, usual.writer()),
-                        orElse(relay, usual.relay()),
-                        orElse(reader, usual.reader()),
-                        orElse(operator, usual.operator()),
-                        orElse(consumer, usual.consumer()));
+                return new RoleNames(names).of(schema);
             } catch (PostroomException e) {
                 throw new CommandException(ExitCode.USAGE, e.getMessage(), e);
             }
         }
 
-        private static String orElse(@Nullable String given, String usual) {
-            return given == null ? usual : given;
+        private static void put(Map<String, String> names, String role, @Nullable String given) {
+            if (given != null) {
+                names.put(role, given);
+            }
         }
     }
 
     @Override
     public Integer call() {
         if (config == null) {
-            return report(examine(null, options.schema(), 0));
+            return report(examine(null, options.schema(), 0, RoleNames.USUAL));
         }
         try (RelayFile file = RelayFile.read(config.toString(), SettingsText.of(config), terminal, false)) {
             Examination database = examine(
                     file.url(),
                     options.schema() == null ? file.schema() : options.schema(),
-                    file.hasSubscriptions() ? file.connections() : 0);
+                    file.hasSubscriptions() ? file.connections() : 0,
+                    file.console().databaseRoles());
             List<Finding> findings = new ArrayList<>(database.findings());
             findings.addAll(DestinationProbe.of(file.destinations()));
             return report(new Examination(findings, database.unchecked()));
         }
     }
 
-    private Examination examine(@Nullable String fileUrl, @Nullable String schemaName, int pool) {
+    private Examination examine(@Nullable String fileUrl, @Nullable String schemaName, int pool, RoleNames fileRoles) {
         Schema schema = SchemaChoice.of(schemaName, terminal.environment());
-        Grants names = roles.grants(schema);
+        Grants names = roles.grants(schema, fileRoles);
         DatabaseUrl url = options.url() == null && fileUrl != null
                 ? DatabaseUrl.parse("url in " + config, fileUrl, terminal.environment())
                 : DatabaseUrl.find(options.url(), terminal.environment());

@@ -7,7 +7,10 @@ import io.postroom.advice.Advisor;
 import io.postroom.advice.Figures;
 import io.postroom.advice.Wishes;
 import io.postroom.doctor.Examination;
+import io.postroom.doctor.Finding;
+import io.postroom.postgres.Grants;
 import io.postroom.server.advice.AdviceJson;
+import io.postroom.server.postgres.RoleNames;
 import io.postroom.server.web.Pages;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
@@ -19,11 +22,16 @@ public final class DoctorPages implements WebServer.Feature {
     /** However many watch, the database is asked no more often. */
     private static final Duration KEPT = Duration.ofSeconds(15);
 
+    private static final int SQL_LENGTH_MAX = 4_000;
+
     private final Postroom reading;
+    private final Grants roles;
     private Consultation last = Consultation.NONE;
 
-    public DoctorPages(Postroom reading) {
+    /** {@code roles}: how those of the database are called. */
+    public DoctorPages(Postroom reading, RoleNames roles) {
         this.reading = reading;
+        this.roles = roles.of(reading.database().schema());
     }
 
     /** What was found, and when by this process's own clock. */
@@ -51,9 +59,18 @@ public final class DoctorPages implements WebServer.Feature {
             Advisor advisor = reading.advisor();
             Figures figures = advisor.measure();
             last = new Consultation(
-                    reading.doctor().examine(), figures, advisor.advise(figures, Wishes.NONE), System.nanoTime());
+                    reading.doctor().examine(roles, 0),
+                    figures,
+                    advisor.advise(figures, Wishes.NONE),
+                    System.nanoTime());
         }
         return last;
+    }
+
+    /** The SQL that mends a finding, as the command prints it; empty if it is too long for a page. */
+    public static String fixSql(Finding finding) {
+        String sql = Examination.fixSql(finding);
+        return sql.length() > SQL_LENGTH_MAX ? "" : sql;
     }
 
     private void show(Context context, Pages pages) {

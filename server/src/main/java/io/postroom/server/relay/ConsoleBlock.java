@@ -1,5 +1,7 @@
 package io.postroom.server.relay;
 
+import io.postroom.postgres.Schema;
+import io.postroom.server.postgres.RoleNames;
 import io.postroom.server.web.Payloads;
 import io.postroom.server.web.Role;
 import io.postroom.server.web.User;
@@ -50,6 +52,7 @@ final class ConsoleBlock {
                         .toList())
                 .accounts(accounts(section, roles))
                 .proxy(ProxyBlock.read(section, roles).orElse(null))
+                .databaseRoles(databaseRoles(section))
                 .build();
         section.close();
         settings.problems().forEach(problem -> section.problem(section.line(), problem));
@@ -124,6 +127,20 @@ final class ConsoleBlock {
                     }
                 }));
         return roles;
+    }
+
+    private static RoleNames databaseRoles(Section console) {
+        Map<String, String> names = new LinkedHashMap<>();
+        console.each("database-roles", (role, name) -> {
+            if (!RoleNames.ROLES.contains(role)) {
+                throw new IllegalArgumentException(
+                        "there is no such role; there are " + String.join(", ", RoleNames.ROLES));
+            }
+            // Refuses what is no name.
+            new RoleNames(Map.of(role, name)).of(Schema.POSTROOM);
+            names.put(role, name);
+        });
+        return new RoleNames(names);
     }
 
     private static Map<String, User> accounts(Section console, Map<String, Role> roles) {

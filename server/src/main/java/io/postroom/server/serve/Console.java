@@ -119,7 +119,7 @@ public final class Console implements AutoCloseable {
                                             new KeyPages(looking),
                                             new AuditPages(looking),
                                             new FootprintPages(looking),
-                                            new DoctorPages(looking),
+                                            new DoctorPages(looking, settings.databaseRoles()),
                                             new SettingsPages(looking, settings, parts),
                                             metrics),
                                     more.stream())

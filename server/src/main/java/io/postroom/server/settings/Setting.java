@@ -34,6 +34,13 @@ public record Setting(String name, String value, String meaning) {
                 "console.roles",
                 orNone(settings.roles().stream().map(Role::word).collect(Collectors.joining(", "))),
                 "roles besides viewer, operator and admin"));
+        all.add(new Setting(
+                "console.database-roles",
+                orNone(settings.databaseRoles().given().entrySet().stream()
+                        .map(each -> each.getKey() + ": " + each.getValue())
+                        .sorted()
+                        .collect(Collectors.joining(", "))),
+                "names of database roles that are not the usual ones"));
         Proxy proxy = settings.proxy();
         all.add(new Setting(
                 "console.proxy.user-header",

@@ -1,5 +1,6 @@
 package io.postroom.server.web;
 
+import io.postroom.server.postgres.RoleNames;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -27,6 +28,7 @@ public final class WebSettings {
     private final Map<String, User> accounts;
     private final List<Role> roles;
     private final @Nullable Proxy proxy;
+    private final RoleNames databaseRoles;
 
     private WebSettings(Builder builder) {
         this.host = builder.host;
@@ -40,6 +42,7 @@ public final class WebSettings {
         this.accounts = Map.copyOf(builder.accounts);
         this.roles = List.copyOf(builder.roles);
         this.proxy = builder.proxy;
+        this.databaseRoles = builder.databaseRoles;
         Payloads given = builder.payloads;
         this.payloads = given != null ? given : hasUsers() ? Payloads.MASKED : Payloads.SHOWN;
     }
@@ -140,6 +143,11 @@ public final class WebSettings {
         return proxy;
     }
 
+    /** How the roles of the database are called, for whoever examines it. */
+    public RoleNames databaseRoles() {
+        return databaseRoles;
+    }
+
     /** Whether tokens may pass a network in the clear. */
     public boolean plainHttp() {
         return plainHttp;
@@ -159,6 +167,7 @@ public final class WebSettings {
         private Map<String, User> accounts = Map.of();
         private List<Role> roles = List.of();
         private @Nullable Proxy proxy;
+        private RoleNames databaseRoles = RoleNames.USUAL;
 
         private Builder() {}
 
@@ -220,6 +229,11 @@ public final class WebSettings {
 
         public Builder proxy(@Nullable Proxy proxy) {
             this.proxy = proxy;
+            return this;
+        }
+
+        public Builder databaseRoles(RoleNames databaseRoles) {
+            this.databaseRoles = databaseRoles;
             return this;
         }
 

@@ -85,6 +85,37 @@ class DoctorCommandTest {
     }
 
     @Test
+    void theFileNamesTheRolesAsTheConsoleHasThem(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("postroom.yaml");
+        Files.writeString(
+                file,
+                "url: %s\nconsole:\n  database-roles: {writer: shop, relay: carrier}\n".formatted(database.url()));
+        assertThat(CommandRun.of(Map.of(), "doctor", "--config", file.toString())
+                        .out())
+                .contains("there is no role postroom_owner, shop, carrier, postroom_reader");
+        assertThat(CommandRun.of(Map.of(), "doctor", "--config", file.toString(), "--relay", "mule")
+                        .out())
+                .contains("there is no role postroom_owner, shop, mule, postroom_reader");
+        Files.writeString(file, "console:\n  database-roles: {writer: 'a b', boss: shop}\n");
+        CommandRun wrong = CommandRun.of(Map.of(), "doctor", "--config", file.toString());
+        assertThat(wrong.exitCode()).isEqualTo(2);
+        assertThat(wrong.err())
+                .contains("console.database-roles.boss: there is no such role; there are owner, writer")
+                .contains("role 'a b'");
+    }
+
+    @Test
+    void aPageShowsTheSqlAsTheScriptHasItAndNothingThatIsCut() {
+        Fix decision = new Fix(Fix.Risk.DECISION, List.of("rollback prepared 'x'", "commit prepared 'x'"));
+        Finding finding = new Finding(Check.PREPARED_TRANSACTION, Severity.ERROR, "it is old", "end it", decision);
+        assertThat(DoctorPages.fixSql(finding).lines()).isNotEmpty().allMatch(line -> line.startsWith("-- "));
+        assertThat(new Examination(List.of(finding), List.of()).fixSql()).endsWith(DoctorPages.fixSql(finding));
+        Fix script = new Fix(Fix.Risk.TAKES, List.of("select 1;\n".repeat(1_000)));
+        assertThat(DoctorPages.fixSql(new Finding(Check.ROLES, Severity.ERROR, "", "", script)))
+                .isEmpty();
+    }
+
+    @Test
     void triesTheDestinationsOfAFileAndWhetherPoolsFit(@TempDir Path folder) throws IOException {
         try (ServerSocket open = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             int free = freePort();
