@@ -55,6 +55,31 @@ class AdvisorTest {
     }
 
     @Test
+    void aLaneThatStandsStillIsTheSlowest() throws SQLException {
+        try (TestDatabase database = TestDatabase.create()) {
+            try (Connection tx = database.begin()) {
+                database.postroom().outbox().publishAll(tx, Messages.ofManyKeys("a", 200));
+                tx.commit();
+            }
+            database.postroom().journal().stampAll();
+            database.execute(
+                    "insert into postroom.subscription (name, lanes) values ('billing', 2)",
+                    "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 100), ('billing', 1, 200)",
+                    "insert into postroom.settlement (subscription, lane, position, at, node) values"
+                            + " ('billing', 0, 0, now() - interval '10 seconds', 'n'), ('billing', 0, 100, now(), 'n')");
+            assertThat(outPerSecond(database))
+                    .as("the other has nothing before it")
+                    .isBetween(9.9, 10.1);
+            database.execute("update postroom.lane set position = 7 where lane = 1");
+            assertThat(outPerSecond(database)).isZero();
+        }
+    }
+
+    private static double outPerSecond(TestDatabase database) {
+        return database.postroom().advisor().measure().subscriptions().get(0).outPerSecond();
+    }
+
+    @Test
     void saysNothingForeignOfAnEmptyDatabase() {
         try (TestDatabase database = TestDatabase.create()) {
             Figures figures = database.postroom().advisor().measure();

@@ -1,6 +1,7 @@
 -- How fast the slowest lane of each subscription went lately, and how long after its stamp 99 in 100 settlements came.
 --   :limit int
--- Index: settlement_at, backwards, and the primary key of tick for each row.
+-- A lane that settled nothing though there is something before it has no rows, and stands still. Index: settlement_at, backwards, and
+-- the primary key of tick for each row.
 with settled as materialized (
     select subscription, lane, position, at
     from /*schema*/settlement
@@ -13,6 +14,12 @@ with settled as materialized (
     from settled
     group by subscription, lane
     having max(at) > min(at)
+    union all
+    select l.subscription, l.lane, 0
+    from /*schema*/lane as l
+    where l.position < (select position from /*schema*/tick order by position desc limit 1)
+      and not exists (select from settled where settled.subscription = l.subscription and settled.lane = l.lane)
+      and exists (select from settled where settled.subscription = l.subscription)
 ), delay as (
     select percentile_cont(0.99) within group (order by extract(epoch from settled.at - stamped.at)) as seconds
     from settled
