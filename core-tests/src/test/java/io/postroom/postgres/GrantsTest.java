@@ -97,7 +97,6 @@ class GrantsTest {
             has_strays         -      x      x      x      -
             hold               x      x      -      -      x
             inbox_day          -      -      -      -      -
-            is_key_state       x      -      -      x      -
             job_history        -      x      -      x      -
             json_repeats_key   x      -      -      -      -
             keep_partitions    -      x      -      x      -
@@ -116,6 +115,8 @@ class GrantsTest {
             purge_locks        -      x      -      -      -
             read               -      -      x      x      x
             refresh_view       -      x      -      x      -
+            refuse_job_state   -      -      -      -      -
+            refuse_key_state   -      -      -      -      -
             restamp            -      x      -      -      -
             retry_policy       x      -      -      -      -
             stamp              -      x      -      -      -

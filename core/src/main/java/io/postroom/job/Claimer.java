@@ -6,9 +6,8 @@ import io.postroom.retry.Backoff;
 import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,33 +15,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Claims jobs for all crews of a process, on one thread and one connection: often while there are some, seldom while there are none, at
- * once when nudged or when a crew has room for more.
+ * Claims jobs for all crews of a process: often while there are some, seldom while there are none, at once when nudged or when a crew has
+ * room for more. While there are more than one connection can fetch, a second one claims too.
  */
 final class Claimer {
     private static final Logger LOG = LoggerFactory.getLogger(Claimer.class);
-
-    /** How many jobs one statement claims. */
-    private static final int CLAIM_MAX = 1_000;
 
     private static final int STEP_MAX = 100;
 
     /** So long after a claim whose answer was lost, it may still be done behind our back. */
     private static final long UNSURE_NANOS = Duration.ofMinutes(10).toNanos();
 
-    private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
     private static final Backoff BACKOFF = new Backoff(Duration.ofMillis(20), Duration.ofSeconds(1));
 
     private final Database database;
-    private final Line line;
+    private final Claiming claiming;
+    private final SecondClaimer second;
     private final ClaimTable table;
     private final Settler settler;
     private final Gate gate;
-    private final Map<Crew, Front> crews = new LinkedHashMap<>();
+    private final List<Crew> crews = new ArrayList<>();
     private final Held held;
     private final WorkerSettings settings;
     private final BooleanSupplier trusted;
-    private final Telemetry telemetry;
     private final Pace takingBack = new Pace(Duration.ofSeconds(1), Duration.ofMinutes(1));
     private final Signal signal = new Signal();
     private volatile boolean stopped;
@@ -51,8 +46,8 @@ final class Claimer {
     private volatile boolean more;
 
     private @Nullable Thread thread;
-    private boolean failing;
-    private long unsureUntilNanos = System.nanoTime();
+    private volatile boolean failing;
+    private volatile long unsureUntilNanos = System.nanoTime();
 
     Claimer(
             Database database,
@@ -64,14 +59,17 @@ final class Claimer {
             BooleanSupplier trusted,
             Telemetry telemetry) {
         this.database = database;
-        this.line = new Line(database, ANSWER_WITHIN);
+        this.claiming = new Claiming(database, table, held, telemetry);
+        this.second = new SecondClaimer(
+                new Claiming(database, table, held, telemetry),
+                () -> trusted.getAsBoolean() && !isUnsure(),
+                this::failed);
         this.table = table;
         this.settler = settler;
         this.gate = gate;
         this.held = held;
         this.settings = settings;
         this.trusted = trusted;
-        this.telemetry = telemetry;
     }
 
     /** What one round found. */
@@ -85,10 +83,13 @@ final class Claimer {
     }
 
     void add(Crew crew) {
-        crews.put(crew, new Front(crew.queue(), table));
+        crews.add(crew);
+        claiming.add(crew);
+        second.add(crew);
     }
 
     void start() {
+        second.start(settings.name());
         thread = Threads.start("postroom-claim-" + settings.name(), this::run);
     }
 
@@ -115,10 +116,10 @@ final class Claimer {
 
     /** One round without a thread: opens the gate and claims a few of each queue. Returns whether there may be more. */
     boolean step(Consumer<ClaimedJob> taker) {
-        Connection tx = line.connection();
+        Connection tx = claiming.connection();
         boolean some = gate.openWide(tx);
-        for (Map.Entry<Crew, Front> entry : crews.entrySet()) {
-            List<ClaimedJob> jobs = table.claim(tx, entry.getKey().queue(), STEP_MAX);
+        for (Crew crew : crews) {
+            List<ClaimedJob> jobs = table.claim(tx, crew.queue(), STEP_MAX);
             jobs.forEach(held::add);
             jobs.forEach(taker);
             some |= !jobs.isEmpty();
@@ -128,14 +129,16 @@ final class Claimer {
 
     /** After steps. */
     void closeLine() {
-        line.close();
+        claiming.close();
     }
 
     /** Claims nothing more; returns when the last claim was given to its crew. */
     void stop(Duration patience) {
+        long began = System.nanoTime();
         stopped = true;
         signal.raise();
         Threads.join(thread, patience);
+        second.stop(patience.minusNanos(System.nanoTime() - began));
     }
 
     /** Ends when stopped; trouble with the database makes it wait, not end. */
@@ -145,7 +148,7 @@ final class Claimer {
         long wait = min;
         long lastWait = min;
         int failures = 0;
-        try (line) {
+        try (claiming) {
             while (!stopped) {
                 try {
                     boolean wasExpected = expected;
@@ -164,8 +167,7 @@ final class Claimer {
                     failures = 0;
                     recovered();
                 } catch (RuntimeException | Error e) {
-                    line.close();
-                    unsureUntilNanos = System.nanoTime() + UNSURE_NANOS;
+                    claiming.close();
                     wait = BACKOFF.after(++failures).toNanos();
                     failed(e);
                 }
@@ -177,43 +179,27 @@ final class Claimer {
     }
 
     private Found round() {
-        Connection tx = line.connection();
+        Connection tx = claiming.connection();
         takeBack(tx);
         boolean opened = gate.open(tx);
         if (!trusted.getAsBoolean()) {
             return Found.NOTHING;
         }
-        Found found = opened ? Found.SOME : Found.NOT_ASKED;
         // Before the crews are asked: whoever has room just after it is heard.
         more = true;
-        boolean full = false;
-        boolean left = false;
-        for (Map.Entry<Crew, Front> entry : crews.entrySet()) {
-            Crew crew = entry.getKey();
-            int wanted = Math.min(crew.wanted(), CLAIM_MAX);
-            if (wanted == 0) {
-                left = true;
-                continue;
-            }
-            found = found == Found.NOT_ASKED ? Found.NOTHING : found;
-            List<ClaimedJob> jobs = entry.getValue().claim(tx, wanted);
-            jobs.forEach(held::add);
-            crew.give(jobs);
-            if (!jobs.isEmpty()) {
-                telemetry.claimed(crew.queue(), jobs.size());
-                jobs.forEach(job -> telemetry.jobWaited(job.queue(), job.kind(), job.waited()));
-                found = Found.SOME;
-                full |= jobs.size() == wanted;
-            }
+        Claiming.Taken taken = claiming.take();
+        more = taken.full() || taken.left();
+        if (taken.full() && crews.stream().anyMatch(Crew::wantsMore)) {
+            second.wake();
+            return Found.MORE;
         }
-        more = full || left;
-        return full && crews.keySet().stream().anyMatch(crew -> crew.wanted() > 0) ? Found.MORE : found;
+        return opened || taken.some() ? Found.SOME : taken.asked() ? Found.NOTHING : Found.NOT_ASKED;
     }
 
     /** What was claimed though the answer was lost would stay with us for as long as we live. */
     private void takeBack(Connection tx) {
         long began = System.nanoTime();
-        if (unsureUntilNanos - began > 0 && takingBack.isDue(began)) {
+        if (isUnsure() && !second.isBusy() && takingBack.isDue(began)) {
             int jobs = database.transactOn(tx, this::takeBackUnknown);
             takingBack.done(began, System.nanoTime());
             if (jobs > 0) {
@@ -223,7 +209,7 @@ final class Claimer {
     }
 
     private int takeBackUnknown(Connection tx) {
-        List<Settler.Settled> unknown = table.findUnknown(tx, held.fences(), CLAIM_MAX).entrySet().stream()
+        List<Settler.Settled> unknown = table.findUnknown(tx, held.fences(), Claiming.CLAIM_MAX).entrySet().stream()
                 .map(each -> new Settler.Settled(
                         each.getKey(),
                         each.getValue() ? Verdict.handBack().cancelled() : Verdict.handBack(),
@@ -236,7 +222,12 @@ final class Claimer {
         return unknown.size();
     }
 
+    private boolean isUnsure() {
+        return unsureUntilNanos - System.nanoTime() > 0;
+    }
+
     private void failed(Throwable e) {
+        unsureUntilNanos = System.nanoTime() + UNSURE_NANOS;
         if (!failing) {
             failing = true;
             LOG.warn(

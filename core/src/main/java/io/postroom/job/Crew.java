@@ -48,7 +48,7 @@ final class Crew {
     private final Runnable hungry;
     private final BlockingQueue<ClaimedJob> waiting = new LinkedBlockingQueue<>();
     private final Set<Run> runs = ConcurrentHashMap.newKeySet();
-    /** Jobs that wait or run here. */
+    /** Jobs that wait or run here, or are being claimed for it. */
     private final AtomicInteger load = new AtomicInteger();
 
     /** How large those are that wait. */
@@ -80,16 +80,26 @@ final class Crew {
         }
     }
 
-    /** How many jobs to claim; none while enough is at hand. */
-    int wanted() {
-        int ahead = ahead();
-        boolean enough = waiting.size() > ahead / 2 || waitingSize.get() > AHEAD_SIZE_MAX;
-        return enough ? 0 : Math.max(0, threads + ahead - load.get());
+    /** Whether there is room for more. */
+    boolean wantsMore() {
+        return wanted() > 0;
     }
 
-    /** Takes claimed jobs; gives them back if it was stopped meanwhile. */
-    void give(List<ClaimedJob> jobs) {
-        load.addAndGet(jobs.size());
+    /** How many jobs to claim, no more than {@code most}; none while enough is at hand. They count from now on, until they are given or released. */
+    synchronized int reserve(int most) {
+        int wanted = Math.min(wanted(), most);
+        load.addAndGet(wanted);
+        return wanted;
+    }
+
+    /** Nothing was claimed for a reservation. */
+    void release(int reserved) {
+        load.addAndGet(-reserved);
+    }
+
+    /** Takes what was claimed for a reservation; gives it back if it was stopped meanwhile. */
+    void give(List<ClaimedJob> jobs, int reserved) {
+        load.addAndGet(jobs.size() - reserved);
         waitingSize.addAndGet(jobs.stream().mapToLong(ClaimedJob::size).sum());
         waiting.addAll(jobs);
         if (stopped) {
@@ -107,7 +117,7 @@ final class Crew {
         return runs;
     }
 
-    /** Whether nothing waits or runs here. */
+    /** Whether nothing waits or runs here, or is being claimed. */
     boolean isIdle() {
         return load.get() == 0;
     }
@@ -198,6 +208,12 @@ final class Crew {
             hungry.run();
         }
         return true;
+    }
+
+    private int wanted() {
+        int ahead = ahead();
+        boolean enough = waiting.size() > ahead / 2 || waitingSize.get() > AHEAD_SIZE_MAX;
+        return enough ? 0 : Math.max(0, threads + ahead - load.get());
     }
 
     private int ahead() {

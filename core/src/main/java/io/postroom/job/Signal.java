@@ -13,10 +13,12 @@ final class Signal {
         }
     }
 
-    /** Returns when the signal is raised or the time is over, whichever comes first. */
-    void await(long nanos) throws InterruptedException {
-        if (raised.tryAcquire(Math.max(nanos, 0), TimeUnit.NANOSECONDS)) {
+    /** Returns when the signal is raised or the time is over, whichever comes first: whether it was raised. */
+    boolean await(long nanos) throws InterruptedException {
+        boolean heard = raised.tryAcquire(Math.max(nanos, 0), TimeUnit.NANOSECONDS);
+        if (heard) {
             raised.drainPermits();
         }
+        return heard;
     }
 }

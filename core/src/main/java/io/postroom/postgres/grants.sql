@@ -120,8 +120,6 @@ grant select (tenant_id, scope, key, request_hash, state, status_code, created_a
               leased_until, fence, recovery_point, step)
     on /*schema*/idempotency_key to "/*reader*/", "/*operator*/";
 grant update (fence, leased_until), delete on /*schema*/idempotency_key to "/*operator*/";
-grant execute on function /*schema*/is_key_state(text, smallint, bytea, timestamptz, timestamptz, integer, text)
-    to "/*writer*/", "/*operator*/";
 grant select on /*schema*/audit to "/*reader*/", "/*operator*/";
 grant execute on function /*schema*/keep_partitions(integer) to "/*operator*/";
 -- Who calls others, and who says what became of a call that nobody knows the end of: both are audited.

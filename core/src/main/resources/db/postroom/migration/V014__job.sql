@@ -1,54 +1,41 @@
 -- Jobs: work for later. What has not ended is in job, one row each; what has ended is in job_done.
 
-create domain /*schema*/job_queue_name as text
-    constraint job_queue_name check (length(value) between 1 and 100);
-create domain /*schema*/job_kind as text
-    constraint job_kind check (length(value) between 1 and 200);
-create domain /*schema*/job_priority as smallint
-    constraint job_priority check (value between 0 and 999);
-create domain /*schema*/job_attempts as integer
-    constraint job_attempts check (value >= 0);
-create domain /*schema*/job_open_state as text
-    constraint job_open_state check (value in ('ready', 'running'));
-create domain /*schema*/job_wait as text
-    constraint job_wait check (value in ('time', 'turn', 'jobs'));
-
 create table /*schema*/job (
-    id              bigint                   not null generated always as identity primary key,
-    queue           /*schema*/job_queue_name not null,
-    kind            /*schema*/job_kind       not null,
+    id              bigint       not null generated always as identity primary key,
+    queue           varchar(100) not null,
+    kind            varchar(200) not null,
     -- Smaller goes first.
-    priority        /*schema*/job_priority   not null default 100,
+    priority        smallint     not null default 100,
     tenant_id       text,
-    payload         json                     not null,
+    payload         json         not null,
     headers         json,
     -- ready    waits for a worker, or for what waits says
     -- running  a worker has claimed it
-    state           /*schema*/job_open_state not null default 'ready',
+    state           text         not null default 'ready',
     -- Why a ready one cannot be claimed yet. time: until run_at. turn: until its limit lets it. jobs: until those it needs have ended.
-    waits           /*schema*/job_wait,
+    waits           text,
     -- The order of claims within a priority. A new one whenever the job becomes claimable, unless it is handed back: nobody who
     -- looks beyond a turn that was claimed misses what came later.
-    turn            bigint                   not null generated always as identity,
-    run_at          timestamptz              not null default clock_timestamp(),
+    turn            bigint       not null generated always as identity,
+    run_at          timestamptz  not null default clock_timestamp(),
     -- Counted when it is claimed; not counted after all if the attempt is known not to have begun, or was interrupted.
-    attempt         /*schema*/job_attempts   not null default 0,
+    attempt         integer      not null default 0,
     -- A retry policy of its own, as text, and how many attempts that allows.
     retry           text,
     attempts_max    integer,
     -- For one attempt.
     deadline        interval,
     -- Grows with every claim, and whenever a claim ends without the job. Whoever names an older one changes nothing.
-    fence           bigint                   not null default 0,
+    fence           bigint       not null default 0,
     worker          uuid,
     claimed_at      timestamptz,
     -- If its worker lives and yet has not ended it by then, it is taken away.
     deadline_at     timestamptz,
     -- How many workers died while they had it.
-    crashes         smallint                 not null default 0,
+    crashes         smallint     not null default 0,
     -- Whether this attempt is noted in begun_at before it begins: the last one, and each one after a crash. So whether it began is known
     -- for certain, and nobody pays with the last attempt for a neighbour that ends processes.
-    exact           boolean                  not null default false,
+    exact           boolean      not null default false,
     begun_at        timestamptz,
     cancel_asked_at timestamptz,
     -- The dead letter it was redriven from.
@@ -62,11 +49,7 @@ create table /*schema*/job (
     batch           bigint,
     -- What its handler said last, about this attempt or the one before.
     progress        json,
-    created_at      timestamptz              not null default clock_timestamp(),
-    -- Who runs it is known if and only if it runs, and then it waits for nothing. Short: PostgreSQL reads the check of a table anew for every
-    -- insert, and the rule of a domain once in a session.
-    constraint job_state check (
-        num_nonnulls(worker, claimed_at, deadline_at) = case state when 'ready' then 0 else 3 + num_nonnulls(waits) end)
+    created_at      timestamptz  not null default clock_timestamp()
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
 -- Only what can be claimed, in the order in which it is.
 create index job_claim on /*schema*/job (queue, priority, turn) where state = 'ready' and waits is null;
@@ -77,6 +60,26 @@ create unique index job_unique on /*schema*/job (kind, unique_key, coalesce(tena
 -- Who has a seat: waits is null. Who waits for one, and in which order: waits = 'turn'.
 create index job_limited on /*schema*/job (limit_name, limit_key, waits, state, priority, turn) where limit_name is not null;
 create index job_batch_open on /*schema*/job (batch) where batch is not null;
+
+-- Who runs it is known if and only if it runs, and then it waits for nothing. Not a check: PostgreSQL reads the checks of a table, and of the
+-- domains of its columns, anew for every insert, and whoever enqueues has no right to the columns of this one. After the update: before it, each row would be locked once more.
+create function /*schema*/refuse_job_state()
+    returns trigger
+    language plpgsql
+as
+$$
+begin
+    raise exception using errcode = 'check_violation', constraint = tg_name, schema = tg_table_schema, table = tg_table_name,
+        message = format('job %s cannot be %s with worker %s, claimed at %s, deadline at %s, attempt %s and waits %s',
+                         new.id, new.state, new.worker, new.claimed_at, new.deadline_at, new.attempt, new.waits),
+        hint = 'jobs change by Postroom''s own statements: use postroom job retry or cancel';
+end
+$$;
+revoke all on function /*schema*/refuse_job_state() from public;
+create trigger job_state after update on /*schema*/job for each row
+    when (new.state not in ('ready', 'running') or new.attempt < 0
+          or num_nonnulls(new.worker, new.claimed_at, new.deadline_at) <> case new.state when 'ready' then 0 else 3 + num_nonnulls(new.waits) end)
+    execute function /*schema*/refuse_job_state();
 
 -- What has ended, as it was, and how. Rows are added, never changed; old days go as a whole.
 create table /*schema*/job_done (
