@@ -3,6 +3,7 @@ package io.postroom.doctor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.postgres.Grants;
@@ -167,9 +168,11 @@ class UpkeepTest {
 
     @Test
     void asksAlsoThroughAPoolOfOneConnection() {
-        HikariDataSource pool = TestDatabase.pool(database.url(), 1);
-        pool.setConnectionTimeout(500);
-        try (pool) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.url());
+        config.setMaximumPoolSize(1);
+        config.setConnectionTimeout(2_000);
+        try (HikariDataSource pool = new HikariDataSource(config)) {
             Examination examination = Postroom.on(pool).doctor().examine();
             assertThat(examination.unchecked())
                     .filteredOn(each -> each.check() == Check.POOLER)

@@ -22,6 +22,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Writers that race in every way they can, several stampers, several relays, no faults. */
@@ -31,7 +32,7 @@ class AdversarialWritersTest {
     private static final int STAMPERS = 3;
     private static final int RELAYS = 3;
     private static final int LANES = 8;
-    private static final Duration RUN = Duration.ofSeconds(Boolean.getBoolean("postroom.long") ? 240 : 9);
+    private static final Duration RUN = Duration.ofSeconds(Boolean.getBoolean("postroom.long") ? 240 : 4);
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     @Test
@@ -48,9 +49,11 @@ class AdversarialWritersTest {
             Writers writers =
                     new Writers(pool, database.postroom(), history, KEYS, seed, 0.004, Writers.Style.values());
             writers.start(WRITERS);
-            // Nothing is waited for here but time: the writers' run is as long as it is.
+            // Nothing is waited for here but time, and that it has become hard: a busy machine may need longer for
+            // that.
             boolean early = done.await(RUN.toMillis(), TimeUnit.MILLISECONDS);
             assertThat(early).isFalse();
+            Deadline.await("it is hard", PATIENCE, () -> isHard(database, writers, stampers));
             writers.stop();
             int committed = history.acknowledgedCount();
             Deadline.await(
@@ -73,6 +76,15 @@ class AdversarialWritersTest {
                     .as("%s: what a reader that follows seq lost", run)
                     .isPositive();
         }
+    }
+
+    private static boolean isHard(TestDatabase database, Writers writers, List<Counters> stampers) {
+        return Stream.of(Writers.Style.values()).allMatch(style -> writers.ended(style) > 0)
+                && writers.rolledBackSavepoints() > 0
+                && writers.rolledBackPrepared() > 0
+                && stampers.stream().allMatch(one -> one.stamped.get() > 0)
+                && database.queryLong(Truth.xidInversions()) > 0
+                && database.queryLong(Truth.lateCommits()) > 50;
     }
 
     /** A run that nothing hit proves nothing. */

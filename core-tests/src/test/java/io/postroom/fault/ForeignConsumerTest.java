@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class ForeignConsumerTest {
     private static final int KEYS = 30;
     private static final int WRITERS = 8;
-    private static final Duration RUN = Duration.ofSeconds(Boolean.getBoolean("postroom.long") ? 120 : 7);
+    private static final Duration RUN = Duration.ofSeconds(Boolean.getBoolean("postroom.long") ? 120 : 3);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final String ROUND = """
@@ -65,6 +65,13 @@ class ForeignConsumerTest {
                     new Writers(pool, database.postroom(), history, KEYS, seed, 0.004, Writers.Style.values());
             writers.start(WRITERS);
             assertThat(done.await(RUN.toMillis(), TimeUnit.MILLISECONDS)).isFalse();
+            Deadline.await(
+                    "it is hard",
+                    PATIENCE,
+                    () -> history.acknowledgedCount() > 500
+                            && rollbacks.get() > 0
+                            && cuts.get() > 0
+                            && database.queryLong(Truth.lateCommits()) > 0);
             writers.stop();
             Deadline.await(
                     "the consumer has not read to the end",

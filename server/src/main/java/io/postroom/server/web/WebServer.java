@@ -130,6 +130,8 @@ public final class WebServer implements AutoCloseable {
                                 URI.create(url() + "sign-in").toURL().openConnection();
                         page.setConnectTimeout((int) WARM_UP_WITHIN.toMillis());
                         page.setReadTimeout((int) WARM_UP_WITHIN.toMillis());
+                        // A connection that is kept is waited for when the server stops.
+                        page.setRequestProperty("Connection", "close");
                         try (InputStream body = page.getInputStream()) {
                             body.readAllBytes();
                         }

@@ -45,7 +45,7 @@ class DevTest {
         }
         assertThat(folder.resolve("postgres").resolve("postmaster.pid")).doesNotExist();
 
-        try (Program dev = dev();
+        try (Program dev = dev("--rate", "20");
                 BufferedReader lines = dev.lines()) {
             String url = url(lines);
             await(lines, "audit [1-9]\\d*/s");
@@ -56,7 +56,7 @@ class DevTest {
         // PostgreSQL itself was not killed and still runs.
         assertThat(folder.resolve("postgres").resolve("postmaster.pid")).exists();
 
-        try (Program dev = dev();
+        try (Program dev = dev("--rate", "20");
                 BufferedReader lines = dev.lines()) {
             String url = url(lines);
             assertThat(query(url, "select max(position) from postroom.journal")).isGreaterThan(position);

@@ -29,7 +29,8 @@ class StartTest {
         List<String> blocks = blocks();
         assertThat(blocks).hasSizeGreaterThan(4);
         command();
-        Process dev = shell("exec " + blocks.get(0), "dev.out");
+        // Calmer than a newcomer's, which leaves more of the machine to the commands.
+        Process dev = shell("exec " + blocks.get(0).strip() + " --rate 20", "dev.out");
         try {
             awaitLine(dev, folder.resolve("dev.out"), "published ");
             // What a newcomer does not have to do: they read what the page says and then go on.
