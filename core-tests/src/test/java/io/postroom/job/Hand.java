@@ -23,12 +23,16 @@ final class Hand {
     private final Settler settler;
 
     Hand(Workshop shop, String name, Kind... kinds) {
+        this(shop, name, Duration.ofMinutes(5), kinds);
+    }
+
+    Hand(Workshop shop, String name, Duration lease, Kind... kinds) {
         this.shop = shop;
         settings = new WorkerSettings(
                 UUID.randomUUID(),
                 name,
                 List.of("default"),
-                Duration.ofMinutes(5),
+                lease,
                 Duration.ofSeconds(1),
                 Duration.ofMillis(1),
                 Duration.ofMillis(1),
@@ -113,8 +117,9 @@ final class Hand {
         return complete(List.of(job)).contains(job.id());
     }
 
-    boolean withdraw() {
-        return shop.postroom.database().run(tx -> table.withdraw(tx, settings));
+    /** Of this worker, with nobody to look after. */
+    Heart heart(Held held) {
+        return new Heart(shop.postroom.database(), table, settings, held, List.of(), Kind.DEADLINE);
     }
 
     Reaper reaper() {

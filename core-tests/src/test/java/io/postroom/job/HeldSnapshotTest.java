@@ -10,8 +10,11 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,10 +31,14 @@ class HeldSnapshotTest {
     private static final long PAGES_MAX = 80;
 
     private static final GateTable GATE = new GateTable(Schema.POSTROOM);
+    private static final ReaperTable REAPER = new ReaperTable(Schema.POSTROOM);
 
     private static Workshop shop;
     private static Instant lastAt;
     private static Hand hand;
+    /** Has ended its jobs, and long after their deadlines. */
+    private static Hand late;
+
     private static Connection holder;
     private static final TreeMap<Integer, Long> CLAIMED = new TreeMap<>();
 
@@ -57,6 +64,13 @@ class HeldSnapshotTest {
             lastAt = some.lastAt();
         }
         delay(CLAIM);
+        late = new Hand(shop, "late", Kind.of("work", job -> JobOutcome.done()));
+        shop.database.execute(
+                "insert into postroom.job (queue, kind, payload, state, worker, claimed_at, deadline_at)"
+                        + " select 'late', 'work', '{}', 'running', '" + late.id()
+                        + "', clock_timestamp(), clock_timestamp() - interval '1 h' from generate_series(1, " + GONE
+                        + ")",
+                "delete from postroom.job where queue = 'late'");
     }
 
     /** Jobs whose time comes at once. */
@@ -142,6 +156,53 @@ class HeldSnapshotTest {
                 .as("pages from the beginning: the snapshot holds them")
                 .isGreaterThan(2 * PAGES_MAX);
         assertThat(onward).as("pages from the last time that was let go").isLessThan(PAGES_MAX);
+    }
+
+    @Test
+    void aLookForDeadWorkersPassesWhatTheLivingHaveEnded() throws SQLException {
+        Hand dead = new Hand(shop, "dead", Kind.of("work", job -> JobOutcome.done()));
+        runLong(dead, 2);
+        dead.die();
+        assertThat(pagesOfLook(2, tx -> REAPER.findLost(tx, 1_000, Set.of()))).isLessThan(PAGES_MAX);
+        runLong(new Hand(shop, "unknown", Kind.of("work", job -> JobOutcome.done())), 3);
+        shop.database.execute("delete from postroom.worker where name = 'unknown'");
+        assertThat(pagesOfLook(3, tx -> REAPER.findStray(tx, 1_000, Set.of()))).isLessThan(PAGES_MAX);
+    }
+
+    @Test
+    void aLookForOverdueJobsPassesWhatTheLastOneHasSeen() throws SQLException {
+        assertThat(pagesOfLook(0, tx -> REAPER.findOverdue(tx, Duration.ofDays(1), 1_000, Set.of())))
+                .as("pages from the beginning: the snapshot holds them")
+                .isGreaterThan(2 * PAGES_MAX);
+        assertThat(pagesOfLook(0, tx -> REAPER.findOverdue(tx, Duration.ofMinutes(1), 1_000, Set.of())))
+                .isLessThan(PAGES_MAX);
+    }
+
+    @Test
+    void aLookForClaimsWithoutAnAnswerPassesWhatIsLongOver() throws SQLException {
+        runLong(late, 1);
+        assertThat(pagesOfLook(
+                        1,
+                        tx -> late.claims()
+                                .findUnknown(tx, new TreeMap<>(), 1_000)
+                                .keySet()))
+                .isLessThan(PAGES_MAX);
+    }
+
+    private static void runLong(Hand worker, int count) {
+        shop.database.execute("insert into postroom.job (queue, kind, payload, state, worker, claimed_at, deadline_at)"
+                + " select 'long', 'work', '{}', 'running', '" + worker.id()
+                + "', clock_timestamp(), clock_timestamp() + interval '1 h' from generate_series(1, " + count + ")");
+    }
+
+    private static long pagesOfLook(int found, Function<Connection, Collection<?>> look) throws SQLException {
+        try (Connection tx = shop.database.begin()) {
+            long before = pages(tx);
+            assertThat(look.apply(tx)).hasSize(found);
+            long pages = pages(tx) - before;
+            tx.rollback();
+            return pages;
+        }
     }
 
     private static long pagesOfPromotion(Instant since) throws SQLException {

@@ -176,8 +176,7 @@ class JobPlanTest {
                 Arguments.of(WorkerTable.class, "begin.sql", "id bigint,fence bigint", List.of("200001", "1"), 1),
                 Arguments.of(
                         WorkerTable.class, "look.sql", "ids bigint[],fences bigint[]", List.of(running, fences), 50),
-                // Two workers have jobs: one look-up for each, and one that finds no third. A hundred jobs of the dead
-                // one.
+                // Two workers have jobs, a hundred of which are the dead one's.
                 Arguments.of(
                         ReaperTable.class,
                         "find_lost.sql",
@@ -187,9 +186,16 @@ class JobPlanTest {
                 Arguments.of(
                         ReaperTable.class,
                         "find_overdue.sql",
+                        "within float8,limit int,except bigint[],patience text",
+                        List.of("1e9", "100", "'{}'::bigint[]", "'1000'"),
+                        30),
+                // Nothing of those whose workers are known, however many they have.
+                Arguments.of(
+                        ReaperTable.class,
+                        "find_stray.sql",
                         "limit int,except bigint[],patience text",
                         List.of("100", "'{}'::bigint[]", "'1000'"),
-                        30),
+                        10),
                 // A key costs a look-up, a count, and twice what it lets through.
                 Arguments.of(
                         GateTable.class,

@@ -38,7 +38,9 @@ final class Claimer {
     private final Held held;
     private final WorkerSettings settings;
     private final BooleanSupplier trusted;
-    private final Pace takingBack = new Pace(Duration.ofSeconds(1), Duration.ofMinutes(1));
+    /** Seldom if it costs much, because of an old snapshot say: nothing is claimed meanwhile. */
+    private final Pace takingBack = new Pace(Duration.ofSeconds(1), Duration.ofMinutes(5));
+
     private final Signal signal = new Signal();
     private volatile boolean stopped;
     private volatile boolean expected;
@@ -200,8 +202,13 @@ final class Claimer {
     private void takeBack(Connection tx) {
         long began = System.nanoTime();
         if (isUnsure() && !second.isBusy() && takingBack.isDue(began)) {
-            int jobs = database.transactOn(tx, this::takeBackUnknown);
-            takingBack.done(began, System.nanoTime());
+            int jobs;
+            try {
+                jobs = database.transactOn(tx, this::takeBackUnknown);
+            } finally {
+                // Whether it succeeds or not: it must not keep the process from claiming.
+                takingBack.done(began, System.nanoTime());
+            }
             if (jobs > 0) {
                 LOG.info("worker {} put back {} jobs whose claim was never answered", settings.name(), jobs);
             }

@@ -37,6 +37,7 @@ final class Heart {
     private final Line line;
     private final WorkerTable table;
     private final WorkerSettings settings;
+    private final Held held;
     private final List<Crew> crews;
     private final Duration tick;
     private final String host = host();
@@ -49,7 +50,6 @@ final class Heart {
     /** Since when others had the time to say that they are alive, too. */
     private volatile long steadySinceNanos = trustedSinceNanos;
 
-    private boolean begun;
     private long beatenNanos;
     private long lookedNanos = System.nanoTime();
     private @Nullable Thread thread;
@@ -57,12 +57,19 @@ final class Heart {
     private boolean watchFailing;
 
     /** {@code deadlineMin}: of all kinds of jobs. */
-    Heart(Database database, WorkerTable table, WorkerSettings settings, List<Crew> crews, Duration deadlineMin) {
+    Heart(
+            Database database,
+            WorkerTable table,
+            WorkerSettings settings,
+            Held held,
+            List<Crew> crews,
+            Duration deadlineMin) {
         // A lost answer must not hold the heartbeat longer than a beat.
         this.line = new Line(
                 database, Duration.ofMillis(Math.max(1_000, settings.heartbeat().toMillis())));
         this.table = table;
         this.settings = settings;
+        this.held = held;
         this.crews = crews;
         this.tick = least(TICK, settings.heartbeat().dividedBy(2), most(TICK_MIN, deadlineMin.dividedBy(4)));
     }
@@ -168,11 +175,11 @@ final class Heart {
         long asked = System.nanoTime();
         table.beat(line.connection(), settings, host);
         beatenNanos = asked;
-        if (asked - trustedUntilNanos > 0) {
+        if (asked - trustedUntilNanos >= 0) {
             trustedSinceNanos = asked;
-            steadySinceNanos = begun ? asked + settings.lease().toNanos() : asked;
+            // The first beat too: a process that starts is perhaps the first to see that an outage is over.
+            steadySinceNanos = asked + settings.lease().toNanos();
         }
-        begun = true;
         trustedUntilNanos = asked + settings.selfTrustNanos();
     }
 
@@ -230,10 +237,12 @@ final class Heart {
     }
 
     private void withdraw() {
+        if (!held.isEmpty()) {
+            LOG.warn("worker {} leaves jobs behind; they are taken away when its lease runs out", settings.name());
+            return;
+        }
         try {
-            if (!table.withdraw(line.connection(), settings)) {
-                LOG.warn("worker {} leaves jobs behind; they are taken away when its lease runs out", settings.name());
-            }
+            table.withdraw(line.connection(), settings);
         } catch (DatabaseException e) {
             LOG.warn("worker {} could not say goodbye: {}", settings.name(), e.getMessage());
         }

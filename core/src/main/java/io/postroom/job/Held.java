@@ -18,6 +18,10 @@ final class Held {
         fences.remove(job.id(), job.fence());
     }
 
+    boolean isEmpty() {
+        return fences.isEmpty();
+    }
+
     /** The fence of each, by the job's id. */
     SortedMap<Long, Long> fences() {
         return new TreeMap<>(fences);

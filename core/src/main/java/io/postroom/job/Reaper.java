@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,6 +37,15 @@ final class Reaper {
     /** However long a look takes, the next one comes within this. */
     private static final Duration PAUSE_MAX = Duration.ofMinutes(1);
 
+    /** The same for looks that find something only after rare trouble, and that cost much while somebody holds an old snapshot. */
+    private static final Duration RARE_PAUSE_MAX = Duration.ofMinutes(10);
+
+    /** Longer than any job can be over its deadline. */
+    private static final Duration EVER = Duration.ofDays(36_500);
+
+    /** Looks overlap by this: who was locked for a moment, or whose clock read a little less, is seen by the next one. */
+    private static final Duration OVERLAP = Duration.ofSeconds(30);
+
     private static final Duration WORKERS_KEPT = Duration.ofHours(1);
 
     private static final Duration RATES_KEPT = Limit.PER_MAX.multipliedBy(2);
@@ -50,10 +60,15 @@ final class Reaper {
     private final BooleanSupplier trusted;
     private final Telemetry telemetry;
     private final Set<Long> except = new LinkedHashSet<>();
+    private final Pace strays = new Pace(Duration.ZERO, RARE_PAUSE_MAX);
+    /** Most looks for overdue jobs begin with the deadlines of the last one: whoever was over them then was found, or locked. */
+    private final Pace wholeLooks = new Pace(Duration.ZERO, RARE_PAUSE_MAX);
+
     private final Signal signal = new Signal();
     private volatile boolean stopped;
     private @Nullable Thread thread;
     private boolean failing;
+    private long lookedNanos = System.nanoTime();
 
     /** {@code trusted} says whether this worker's own lease surely holds, and has for long enough after an outage. */
     Reaper(Database database, Settler settler, WorkerSettings settings, BooleanSupplier trusted, Telemetry telemetry) {
@@ -116,11 +131,55 @@ final class Reaper {
         }
     }
 
-    /** Takes away what is to be taken; returns how many jobs. */
+    /** Takes away what is to be taken; returns how many jobs. One look that fails keeps nobody from the others, and is thrown after them. */
     int reap() {
-        int reaped = reap(table::findLost, "lost") + reap(table::findOverdue, "overdue");
+        int reaped = 0;
+        RuntimeException failure = null;
+        for (IntSupplier look : List.<IntSupplier>of(this::reapLost, this::reapOverdue, this::reapStrays)) {
+            try {
+                reaped += look.getAsInt();
+            } catch (RuntimeException e) {
+                failure = failure == null ? e : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
         database.run(tx -> table.forgetWorkers(tx, WORKERS_KEPT) + table.forgetRates(tx, RATES_KEPT));
         return reaped;
+    }
+
+    private int reapLost() {
+        return reap(table::findLost, "lost");
+    }
+
+    /** After those of dead workers: whoever is over its deadline meanwhile is found here. */
+    private int reapOverdue() {
+        long began = System.nanoTime();
+        boolean whole = wholeLooks.isDue(began);
+        Duration within = whole ? EVER : Duration.ofNanos(began - lookedNanos).plus(OVERLAP);
+        try {
+            int reaped = reap((tx, limit, spared) -> table.findOverdue(tx, within, limit, spared), "overdue");
+            lookedNanos = began;
+            return reaped;
+        } finally {
+            // Whether it succeeds or not: the next one must be a short one.
+            if (whole) {
+                wholeLooks.done(began, System.nanoTime());
+            }
+        }
+    }
+
+    private int reapStrays() {
+        long began = System.nanoTime();
+        if (!strays.isDue(began)) {
+            return 0;
+        }
+        try {
+            return reap(table::findStray, "stray");
+        } finally {
+            strays.done(began, System.nanoTime());
+        }
     }
 
     private int reap(Finding finding, String what) {

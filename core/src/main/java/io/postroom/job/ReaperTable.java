@@ -1,5 +1,6 @@
 package io.postroom.job;
 
+import io.postroom.postgres.Call;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
@@ -10,12 +11,14 @@ import java.util.List;
 /** Jobs whose workers are dead or hang: one method per statement, no decisions. Runs in the given transaction, never commits. */
 final class ReaperTable {
     private final Sql findLost;
+    private final Sql findStray;
     private final Sql findOverdue;
     private final Sql forgetWorkers;
     private final Sql forgetRates;
 
     ReaperTable(Schema schema) {
         findLost = schema.sql(ReaperTable.class, "find_lost.sql");
+        findStray = schema.sql(ReaperTable.class, "find_stray.sql");
         findOverdue = schema.sql(ReaperTable.class, "find_overdue.sql");
         forgetWorkers = schema.sql(ReaperTable.class, "forget_workers.sql");
         forgetRates = schema.sql(ReaperTable.class, "forget_rates.sql");
@@ -31,11 +34,16 @@ final class ReaperTable {
     record Lost(long id, int crashes, boolean begun, boolean cancelAsked, String worker) {}
 
     List<Lost> findLost(Connection tx, int limit, Collection<Long> except) {
-        return find(findLost, tx, limit, except);
+        return find(findLost.on(tx), limit, except);
     }
 
-    List<Lost> findOverdue(Connection tx, int limit, Collection<Long> except) {
-        return find(findOverdue, tx, limit, except);
+    List<Lost> findStray(Connection tx, int limit, Collection<Long> except) {
+        return find(findStray.on(tx), limit, except);
+    }
+
+    /** Whose deadline is over, though not for longer than {@code within}. */
+    List<Lost> findOverdue(Connection tx, Duration within, int limit, Collection<Long> except) {
+        return find(findOverdue.on(tx).set("within", within), limit, except);
     }
 
     int forgetWorkers(Connection tx, Duration kept) {
@@ -46,9 +54,8 @@ final class ReaperTable {
         return forgetRates.on(tx).set("kept", kept).update();
     }
 
-    private static List<Lost> find(Sql which, Connection tx, int limit, Collection<Long> except) {
-        return which.on(tx)
-                .set("limit", limit)
+    private static List<Lost> find(Call call, int limit, Collection<Long> except) {
+        return call.set("limit", limit)
                 .set("patience", Long.toString(SettleTable.FROZEN.toMillis()))
                 .set("except", except.stream().mapToLong(Long::longValue).toArray())
                 .list(row -> new Lost(

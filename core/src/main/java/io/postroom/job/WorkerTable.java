@@ -38,8 +38,8 @@ final class WorkerTable {
                 .update();
     }
 
-    boolean withdraw(Connection tx, WorkerSettings worker) {
-        return withdraw.on(tx).set("id", worker.id()).update() > 0;
+    void withdraw(Connection tx, WorkerSettings worker) {
+        withdraw.on(tx).set("id", worker.id()).update();
     }
 
     /** Whether the job is still this claim's. */

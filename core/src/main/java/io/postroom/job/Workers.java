@@ -62,7 +62,7 @@ public final class Workers implements AutoCloseable {
                 .map(Kind::deadline)
                 .min(Duration::compareTo)
                 .orElse(Kind.DEADLINE);
-        heart = new Heart(database, table, settings, crews, deadlineMin);
+        heart = new Heart(database, table, settings, held, crews, deadlineMin);
         reaper = new Reaper(database, settler, settings, heart::isSteady, builder.telemetry);
         runner = new Runner(builder.kinds, database, table, completer, settings, heart::isTrustedSince);
         Gate gate = new Gate(database, settler);

@@ -1,6 +1,3 @@
--- Forget workers that have been dead for long and have no jobs left.
+-- Forget workers that have been dead for long. A job that could not be taken from one, because it was locked say, is found as a stray.
 --   :kept double precision, seconds
--- Index: job_running.
-delete from /*schema*/worker as w
-where w.leased_until < clock_timestamp() - make_interval(secs => :kept)
-  and not exists (select from /*schema*/job as j where j.state = 'running' and j.worker = w.id)
+delete from /*schema*/worker where leased_until < clock_timestamp() - make_interval(secs => :kept)

@@ -52,7 +52,9 @@
  *
  * <p>What a crash of PostgreSQL leaves behind: committed claims and ends. Workers find their connections broken, keep what they have in
  * memory, and go on; what their handlers did meanwhile is written when it is back. If that takes longer than the lease, each says
- * that it is alive and looks for the dead only a lease later, when all that live have said so.
+ * that it is alive and looks for the dead only a lease later, when all that live have said so; so does a process that starts, which
+ * cannot know what was before. A worker that leaves goes from the table of workers if it knows of no job that it has; a job that is
+ * left of such a one, because only the answer to its claim was lost, belongs to nobody and is put back as a stray.
  *
  * <p>A handler that hangs over its deadline is interrupted, then left alone: its job goes on as after any failure, another thread takes
  * its place, and what it says in the end is refused. Whoever has a job's row locked for long holds up nothing but that job.

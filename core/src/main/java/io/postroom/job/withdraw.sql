@@ -1,5 +1,3 @@
--- Say goodbye. A worker that still has jobs stays until they were taken away from it.
+-- Say goodbye. For a worker that knows of no job that it has: if it has one nevertheless, it is found as a stray.
 --   :id uuid
--- Index: job_running.
-delete from /*schema*/worker as w
-where w.id = :id and not exists (select from /*schema*/job as j where j.state = 'running' and j.worker = w.id)
+delete from /*schema*/worker where id = :id
