@@ -171,6 +171,8 @@ class WorkersTest {
     @Test
     void leaveAKindThatTheyDoNotKnowToOthersWithoutCountingIt() {
         long id = shop.enqueue(Job.of("strange", "{}"));
+        long claimedOften = shop.enqueue(Job.of("strange", "{}"));
+        shop.database.execute("update postroom.job set fence = 20 where id = " + claimedOften);
         long known = shop.enqueue(Job.of("note", "{}"));
         try (Workers workers = shop.workers()
                 .queue("default", 1)
@@ -181,6 +183,11 @@ class WorkersTest {
             Workshop.await(
                     () -> "the job waits",
                     () -> "time|0".equals(shop.text("select waits, attempt from postroom.job where id = " + id)));
+            Workshop.await(
+                    () -> "the other waits long",
+                    () -> "t"
+                            .equals(shop.text("select run_at > clock_timestamp() + interval '2 min' from postroom.job"
+                                    + " where id = " + claimedOften)));
         }
     }
 

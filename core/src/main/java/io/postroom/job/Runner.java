@@ -2,6 +2,7 @@ package io.postroom.job;
 
 import io.postroom.deadletter.Cause;
 import io.postroom.postgres.Database;
+import io.postroom.retry.Backoff;
 import io.postroom.retry.Decision;
 import io.postroom.retry.Fault;
 import io.postroom.retry.RetryPolicy;
@@ -19,8 +20,8 @@ import org.slf4j.LoggerFactory;
 final class Runner {
     private static final Logger LOG = LoggerFactory.getLogger(Runner.class);
 
-    /** How long a job whose kind nobody here knows is left to others. */
-    private static final Duration UNKNOWN_WAIT = Duration.ofSeconds(10);
+    /** How long a job whose kind nobody here knows is left to others: longer each time, or many of them would be all that is claimed. */
+    private static final Backoff UNKNOWN_WAIT = new Backoff(Duration.ofSeconds(10), Duration.ofMinutes(10));
 
     /** How long to leave alone what needs something that is not there; no attempt is counted. */
     static final Duration UNAVAILABLE_WAIT = Duration.ofSeconds(10);
@@ -124,7 +125,9 @@ final class Runner {
                     job.kind(),
                     job.queue());
         }
-        return new Verdict.Again(UNKNOWN_WAIT, false, false, null);
+        // The fence grows by two with each claim that ends without the job.
+        int claims = (int) Math.min(Integer.MAX_VALUE, (job.fence() + 1) / 2);
+        return new Verdict.Again(UNKNOWN_WAIT.after(claims), false, false, null);
     }
 
     /** A policy of the application's own may throw too: then the attempt has failed, and waits a while. */
