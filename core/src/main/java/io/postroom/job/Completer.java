@@ -223,6 +223,10 @@ final class Completer {
         List<Ended> stale = new ArrayList<>();
         for (Ended each : batch) {
             Ended other = newest.get(each.job().id());
+            if (other != null && other.job().fence() == each.job().fence()) {
+                // The same claim, which an Error has left here twice: it is as good as it was.
+                continue;
+            }
             if (other == null || other.job().fence() < each.job().fence()) {
                 newest.put(each.job().id(), each);
             }
