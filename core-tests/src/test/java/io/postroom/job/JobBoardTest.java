@@ -56,6 +56,25 @@ class JobBoardTest {
                         org.assertj.core.groups.Tuple.tuple("mail", 1L, 0L, 0L));
     }
 
+    /** Ids are far apart, as after a year: a list looks through some of them at a time. */
+    @Test
+    void aPageEndsWithAllEndsOfItsLastJobAndMissesNothing() {
+        shop.database.execute("""
+                insert into postroom.job_done (id, queue, kind, priority, payload, state, run_at, attempt, fence, created_at, ended_by)
+                select id, 'default', 'rare', 100, '{}', 'done', clock_timestamp(), 1, 1, clock_timestamp(), 'me'
+                from unnest(array[7, 100000, 3000000, 3000000, 3000000, 9000000]) as id""", """
+                insert into postroom.job (id, queue, kind, payload) overriding system value
+                values (3, 'default', 'rare', '{}'), (200000, 'default', 'rare', '{}'), (9000001, 'default', 'rare', '{}')""");
+        JobFilter rare = new JobFilter(null, "rare", null, null, null);
+        assertThat(ids(rare, null, 100))
+                .containsExactly(
+                        9_000_001L, 9_000_000L, 3_000_000L, 3_000_000L, 3_000_000L, 200_000L, 100_000L, 7L, 3L);
+        assertThat(ids(rare, null, 3)).containsExactly(9_000_001L, 9_000_000L, 3_000_000L, 3_000_000L, 3_000_000L);
+        assertThat(ids(rare, 3_000_000L, 3)).containsExactly(200_000L, 100_000L, 7L);
+        assertThat(ids(rare, 7L, 3)).containsExactly(3L);
+        assertThat(ids(new JobFilter(null, "none", null, null, null), null, 3)).isEmpty();
+    }
+
     private static List<Long> ids(JobFilter filter, Long before, int limit) {
         return board.list(filter, before, limit).stream().map(JobDetails::id).toList();
     }

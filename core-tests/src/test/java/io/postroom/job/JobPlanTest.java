@@ -240,8 +240,8 @@ class JobPlanTest {
                 Arguments.of(
                         BoardTable.class,
                         "list.sql",
-                        "queue text,kind text,state text,tenant_id text,batch bigint,before bigint,limit int",
-                        List.of("null", "null", "'done'", "null", "null", "9000000", "50"),
+                        "queue text,kind text,state text,tenant_id text,batch bigint,from bigint,before bigint,limit int",
+                        List.of("null", "null", "'done'", "null", "null", "0", "9000000", "50"),
                         50),
                 Arguments.of(BoardTable.class, "find.sql", "id bigint", List.of("1000007"), 1),
                 Arguments.of(BoardTable.class, "attempts.sql", "id bigint,limit int", List.of("77", "10"), 1),

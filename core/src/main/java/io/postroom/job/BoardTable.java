@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** The jobs as operators see them: one method per statement, no decisions. Runs in the given transaction, never commits. */
 final class BoardTable {
     private final Sql find;
+    private final Sql span;
     private final Sql list;
     private final Sql queues;
     private final Sql hurry;
@@ -29,6 +30,7 @@ final class BoardTable {
 
     BoardTable(Schema schema) {
         find = schema.sql(BoardTable.class, "find.sql");
+        span = schema.sql(BoardTable.class, "span.sql");
         list = schema.sql(BoardTable.class, "list.sql");
         queues = schema.sql(BoardTable.class, "queues.sql");
         hurry = schema.sql(BoardTable.class, "hurry.sql");
@@ -48,7 +50,14 @@ final class BoardTable {
         return attempts.on(tx).set("id", id).set("limit", limit).list(BoardTable::attempt);
     }
 
-    List<JobDetails> list(Connection tx, JobFilter filter, long before, int limit) {
+    /** The ids of jobs that have ended; both are 0 if there are none. */
+    record Span(long oldest, long newest) {}
+
+    Span span(Connection tx) {
+        return span.on(tx).one(row -> new Span(row.getLong("oldest"), row.getLong("newest")));
+    }
+
+    List<JobDetails> list(Connection tx, JobFilter filter, long from, long before, int limit) {
         JobState state = filter.state();
         return list.on(tx)
                 .set("queue", filter.queue())
@@ -56,6 +65,7 @@ final class BoardTable {
                 .set("state", state == null ? null : state.word())
                 .set("tenant_id", filter.tenantId())
                 .set("batch", filter.batch())
+                .set("from", from)
                 .set("before", before)
                 .set("limit", limit)
                 .list(BoardTable::details);

@@ -11,6 +11,7 @@ import io.postroom.deadletter.Redrives;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.JoinedTransaction;
 import java.sql.Connection;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,6 +26,11 @@ import org.jspecify.annotations.Nullable;
 public final class JobBoard {
     public static final int ATTEMPTS_MAX = 1_000;
     public static final int PAGE_MAX = 1_000;
+
+    /** So many ids of ended jobs one statement of a list looks through, and more if there is little that fits. */
+    private static final long WINDOW = 20_000;
+
+    private static final long WINDOW_MAX = 1_000_000;
 
     /** Jobs of a queue are counted no further. */
     public static final int COUNT_MAX = 10_000;
@@ -55,12 +61,42 @@ public final class JobBoard {
         return database.run(tx -> table.attempts(tx, id, ATTEMPTS_MAX));
     }
 
-    /** Jobs that fit, the newest first; {@code before} is the last of the page before. */
+    /**
+     * Jobs that fit, the newest first; {@code before} is the last of the page before. A job that was redriven has ended more than once:
+     * the last one of a page is there with all its ends, even if these are more than {@code limit}.
+     */
     public List<JobDetails> list(JobFilter filter, @Nullable Long before, int limit) {
         if (limit < 1 || limit > PAGE_MAX) {
             throw new IllegalArgumentException("limit is " + limit + ", the range is 1 to " + PAGE_MAX);
         }
-        return database.run(tx -> table.list(tx, filter, before == null ? Long.MAX_VALUE : before, limit));
+        BoardTable.Span ended = database.run(table::span);
+        List<JobDetails> found = new ArrayList<>();
+        long below = before == null ? Long.MAX_VALUE : before;
+        long window = WINDOW;
+        // There is no index on what people look for: many statements that each end soon, instead of one that is cut
+        // off.
+        while (found.size() <= limit && below > 0) {
+            long until = below;
+            long lowest = Math.min(until, ended.newest()) - window;
+            // Beyond the oldest that has ended there are few.
+            long from = until <= ended.oldest() ? 0 : Math.max(lowest, ended.oldest());
+            int missing = limit + 1 - found.size();
+            found.addAll(database.run(tx -> table.list(tx, filter, from, until, missing)));
+            below = from;
+            window = Math.min(2 * window, WINDOW_MAX);
+        }
+        return found.size() <= limit ? found : page(filter, found, limit);
+    }
+
+    /** So many of them; a page goes on below an id, so that none ends inside one. */
+    private List<JobDetails> page(JobFilter filter, List<JobDetails> found, int limit) {
+        List<JobDetails> page = new ArrayList<>(found.subList(0, limit));
+        long last = page.get(limit - 1).id();
+        if (found.get(limit).id() == last) {
+            page.removeIf(job -> job.id() == last);
+            page.addAll(database.run(tx -> table.list(tx, filter, last, last + 1, PAGE_MAX)));
+        }
+        return page;
     }
 
     /** Queues that have jobs, have workers or are paused. Their jobs are counted up to {@link #COUNT_MAX}. */

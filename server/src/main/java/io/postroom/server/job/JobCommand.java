@@ -88,8 +88,9 @@ public final class JobCommand {
         JobFilter filter = new JobFilter(queue, kind, state == null ? null : state(state), tenant, batch);
         List<JobDetails> jobs = open().jobBoard().list(filter, before, page);
         JobListing.rows(jobs).print(terminal, output.format());
-        if (jobs.size() == page) {
-            terminal.say("there may be more: --before " + jobs.get(page - 1).id());
+        if (jobs.size() >= page) {
+            terminal.say(
+                    "there may be more: --before " + jobs.get(jobs.size() - 1).id());
         }
         return ExitCode.OK;
     }
