@@ -255,6 +255,36 @@ class SchedulesTest {
         assertThat(schedules.pause("far", "ann", "not here")).isTrue();
     }
 
+    /** As a later release may allow them. */
+    @Test
+    void norDoesOneWithARateADelayOrAWordThatThisNodeDoesNotKnow() {
+        Instant begin = Instant.parse("2026-05-01T00:00:30Z");
+        put(Schedule.of("rate", FixedRate.every(Duration.ofMinutes(1)), job), begin);
+        put(Schedule.of("word", FixedRate.every(Duration.ofMinutes(1)), job), begin);
+        put(Schedule.withDelay("delay", Duration.ofMinutes(1), job), begin);
+        put(Schedule.of("good", Cron.parse("* * * * *", "UTC"), job), begin);
+        database.execute(
+                "alter table postroom.schedule drop constraint schedule_period, drop constraint schedule_missed",
+                "update postroom.schedule set rate = '1 ms' where name = 'rate'",
+                "update postroom.schedule set delay = '2 years' where name = 'delay'",
+                "update postroom.schedule set missed = 'half' where name = 'word'");
+        try {
+            assertThat(schedules.runOnce(begin.plusSeconds(90))).isEqualTo(1);
+            assertThat(fired("good")).hasSize(1);
+            assertThat(schedules.list())
+                    .extracting(each -> each.schedule().name())
+                    .containsExactly("delay", "good", "rate", "word");
+            assertThat(schedules.get("rate").schedule().describe()).contains("cannot read", "PT0.001S");
+            assertThat(schedules.get("word").schedule().describe()).contains("cannot read", "half");
+        } finally {
+            database.execute(
+                    "delete from postroom.schedule",
+                    "alter table postroom.schedule add constraint schedule_missed check (missed in ('skip', 'once', 'all')),"
+                            + " add constraint schedule_period"
+                            + " check (coalesce(rate, delay) between interval '1 s' and interval '366 days')");
+        }
+    }
+
     @Test
     void aListIsReadInPages() {
         Instant begin = Instant.parse("2026-05-01T00:00:30Z");

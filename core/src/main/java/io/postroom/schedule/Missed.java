@@ -1,5 +1,6 @@
 package io.postroom.schedule;
 
+import io.postroom.PostroomException;
 import java.util.Locale;
 
 /** What becomes of times that passed while no node was there, or the database was away. */
@@ -17,6 +18,12 @@ public enum Missed {
     }
 
     static Missed of(String word) {
-        return valueOf(word.toUpperCase(Locale.ROOT));
+        for (Missed each : values()) {
+            if (each.word().equals(word)) {
+                return each;
+            }
+        }
+        throw new PostroomException(
+                "schedule.missed-unknown", "could not use '" + word + "' for missed times: known are skip, once, all");
     }
 }

@@ -176,21 +176,10 @@ final class ScheduleTable {
     }
 
     private static ScheduleDetails details(ResultSet row) throws SQLException {
-        String cron = row.getString("cron");
-        Duration rate = duration(row, "rate");
-        Recurrence recurrence =
-                cron != null ? cron(cron, row.getString("zone")) : rate == null ? null : FixedRate.every(rate);
         long lastJob = row.getLong("last_job");
         Long lastJobOrNull = row.wasNull() ? null : lastJob;
-        Schedule schedule = new Schedule(
-                row.getString("name"),
-                recurrence,
-                duration(row, "delay"),
-                Missed.of(row.getString("missed")),
-                row.getBoolean("overlap"),
-                job(row));
         return new ScheduleDetails(
-                schedule,
+                schedule(row),
                 instant(row, "next_at"),
                 instant(row, "last_at"),
                 lastJobOrNull,
@@ -200,11 +189,23 @@ final class ScheduleTable {
     }
 
     /** One that cannot be read here must not keep the others from being seen. */
-    private static Recurrence cron(String expression, String zone) {
+    private static Schedule schedule(ResultSet row) throws SQLException {
+        String name = row.getString("name");
+        String cron = row.getString("cron");
+        String zone = row.getString("zone");
+        Duration rate = duration(row, "rate");
+        Duration delay = duration(row, "delay");
+        boolean overlap = row.getBoolean("overlap");
+        Job job = job(row);
+        Missed missed = Missed.SKIP;
         try {
-            return Cron.parse(expression, zone);
+            missed = Missed.of(row.getString("missed"));
+            Recurrence recurrence = cron != null ? Cron.parse(cron, zone) : rate == null ? null : FixedRate.every(rate);
+            return new Schedule(name, recurrence, delay, missed, overlap, job);
         } catch (PostroomException e) {
-            return new UnreadableRecurrence(expression + ", " + zone, e.getMessage());
+            String when =
+                    cron != null ? cron + ", " + zone : rate != null ? "a rate of " + rate : "a delay of " + delay;
+            return new Schedule(name, new UnreadableRecurrence(when, e.getMessage()), null, missed, overlap, job);
         }
     }
 

@@ -4,7 +4,7 @@ import io.postroom.PostroomException;
 import java.time.Instant;
 
 /**
- * What another node has declared and this one cannot read: a zone that only a newer JDK knows, say. It can be listed and paused here, and
+ * What another node has declared and this one cannot read: a zone that only a newer JDK knows, or what only a newer release does. It can be listed and paused here, and
  * fires on nodes that can read it.
  *
  * @param problem why it cannot be read

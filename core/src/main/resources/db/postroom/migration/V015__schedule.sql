@@ -29,6 +29,7 @@ create table /*schema*/schedule (
     created_at   timestamptz not null default clock_timestamp(),
     constraint schedule_name check (name ~ '^[a-z][a-z0-9_.-]{0,99}$'),
     constraint schedule_when check (num_nonnulls(cron, rate, delay) = 1 and (cron is null) = (zone is null)),
+    constraint schedule_period check (coalesce(rate, delay) between interval '1 s' and interval '366 days'),
     constraint schedule_next check (next_at is not null or delay is not null),
     constraint schedule_missed check (missed in ('skip', 'once', 'all')),
     constraint schedule_paused check (num_nonnulls(paused_at, paused_by, pause_reason) in (0, 3))
