@@ -121,6 +121,22 @@ class LockNamesTest {
         }
     }
 
+    /** By a process that has run for a month. */
+    @Test
+    void areNotedAnewWhileTheyAreUsed() throws Exception {
+        LockNames names = new LockNames(
+                database.postroom().database(),
+                new HoldTable(database.postroom().database().schema()),
+                Duration.ZERO);
+        names.used("lasting", -9);
+        Patience.await("it is noted", () -> noted("key = -9") == 1);
+        database.execute(
+                "update postroom.lock_name set noted_at = clock_timestamp() - interval '29 days' where key = -9");
+        names.used("lasting", -9);
+        Patience.await(
+                "it is noted anew", () -> noted("key = -9 and noted_at > clock_timestamp() - interval '1 day'") == 1);
+    }
+
     private static long noted(String condition) {
         return database.queryLong("select count(*) from postroom.lock_name where " + condition);
     }
