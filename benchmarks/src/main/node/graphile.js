@@ -1,44 +1,57 @@
 // Burns down jobs with graphile-worker, batched as its performance page says: node graphile.js URL JOBS; prints jobs a second.
+// Some others are worked off before: what counts is how the code runs once it is compiled.
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import pg from "pg";
 
 const [url, count] = [process.argv[2], Number(process.argv[3])];
 const BATCH = 1000;
+const WARM = 20000;
 const CONCURRENT = 24;
 const logger = new Logger(() => () => {});
 const pool = new pg.Pool({ connectionString: url, max: 4 });
 
 const utils = await makeWorkerUtils({ connectionString: url, logger });
 await utils.migrate();
-for (let added = 0; added < count; added += BATCH) {
-  await utils.addJobs(Array.from({ length: BATCH }, (_, n) => ({ identifier: "noop", payload: { n: added + n } })));
+
+async function add(jobs) {
+  for (let added = 0; added < jobs; added += BATCH) {
+    await utils.addJobs(Array.from({ length: BATCH }, (_, n) => ({ identifier: "noop", payload: { n: added + n } })));
+  }
+  await pool.query("vacuum analyze graphile_worker._private_jobs");
+  await pool.query("checkpoint");
 }
-await pool.query("vacuum analyze graphile_worker._private_jobs");
-await pool.query("checkpoint");
+
+async function burn(jobs) {
+  let ran = 0;
+  let all;
+  const done = new Promise((resolve) => (all = resolve));
+  const runner = await run({
+    connectionString: url,
+    concurrency: CONCURRENT,
+    maxPoolSize: 10,
+    noHandleSignals: true,
+    logger,
+    preset: { worker: { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+    taskList: {
+      noop: async () => {
+        if (++ran === jobs) all();
+      },
+    },
+  });
+  await done;
+  // What counts is what the database knows of.
+  for (;;) {
+    const left = await pool.query("select 1 from graphile_worker._private_jobs limit 1");
+    if (left.rowCount === 0) return runner;
+  }
+}
+
+await add(WARM);
+await (await burn(WARM)).stop();
+await add(count);
 
 const began = process.hrtime.bigint();
-let ran = 0;
-let all;
-const done = new Promise((resolve) => (all = resolve));
-const runner = await run({
-  connectionString: url,
-  concurrency: CONCURRENT,
-  maxPoolSize: 10,
-  noHandleSignals: true,
-  logger,
-  preset: { worker: { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-  taskList: {
-    noop: async () => {
-      if (++ran === count) all();
-    },
-  },
-});
-await done;
-// What counts is what the database knows of.
-for (;;) {
-  const left = await pool.query("select 1 from graphile_worker._private_jobs limit 1");
-  if (left.rowCount === 0) break;
-}
+const runner = await burn(count);
 console.log((count * 1e9) / Number(process.hrtime.bigint() - began));
 await runner.stop();
 await utils.release();

@@ -4,7 +4,6 @@ import io.postroom.Postroom;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.Statement;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -204,12 +203,11 @@ public final class Bench {
             // As its peer's table is.
             database.execute(Sample.backlog(BACKLOG), "vacuum analyze postroom.outbox", "checkpoint");
             raw[round] = Drain.rawRead(database, BACKLOG, 1000);
-            try (Connection holder = database.connection(false);
-                    Statement statement = holder.createStatement()) {
-                if (held) {
-                    holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-                    statement.execute("select txid_current_if_assigned()");
-                }
+            if (!held) {
+                return Drain.relay(postroom, "drain", BACKLOG, LANES);
+            }
+            Connection holder = database.holdSnapshot();
+            try (holder) {
                 return Drain.relay(postroom, "drain", BACKLOG, LANES);
             }
         }
@@ -217,13 +215,16 @@ public final class Bench {
 
     private void pickUp(BenchDatabase database, Postroom postroom) throws Exception {
         PickUp pickUp = new PickUp(database, postroom);
-        pickUp.run(report, quick ? 5 : 20, "");
-        try (Connection holder = database.connection(false);
-                Statement statement = holder.createStatement()) {
-            holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-            statement.execute("select count(*) from postroom.worker");
-            pickUp.run(report, quick ? 5 : 20, ", a snapshot held");
+        int seconds = quick ? 5 : 20;
+        pickUp.run(report, seconds, "");
+        Connection holder = database.holdSnapshot();
+        try (holder) {
+            pickUp.run(report, seconds, ", a snapshot held");
         }
+        // In another queue, half of them for later: nobody works on them meanwhile.
+        Burning.letWait(database, Burning.MILLION);
+        database.execute("vacuum analyze postroom.job", "checkpoint");
+        pickUp.run(report, seconds, ", a million waiting");
     }
 
     private void wal(BenchDatabase database, Postroom postroom) throws Exception {

@@ -96,6 +96,16 @@ final class BenchDatabase implements AutoCloseable {
         return connection;
     }
 
+    /** A connection whose transaction has a snapshot, until it is closed: nothing that is dead from now on is cleaned away. */
+    Connection holdSnapshot() throws SQLException {
+        Connection holder = connection(false);
+        holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+        try (Statement statement = holder.createStatement()) {
+            statement.execute("select txid_current_if_assigned()");
+        }
+        return holder;
+    }
+
     DataSource dataSource() {
         return pool;
     }

@@ -7,7 +7,6 @@ import io.postroom.job.Jobs;
 import io.postroom.job.Workers;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -15,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 
 /** Postroom working off jobs that do nothing, as it is when nothing is set: batches, leases, heartbeat, history. */
 final class Burning implements JobPeer {
+    static final int MILLION = 1_000_000;
+
     private static final int THREADS = 4;
     private static final int BATCH = 1_000;
     private static final List<Job> JOBS =
@@ -41,32 +42,30 @@ final class Burning implements JobPeer {
     @Override
     public double burn(BenchDatabase database, int many) throws Exception {
         Postroom postroom = database.migrated();
-        wait(database);
+        if (waiting > 0) {
+            letWait(database, waiting);
+        }
         long began = System.nanoTime();
         enqueue(database, postroom.jobs(), many);
         enqueued = many / Drain.seconds(began);
         database.execute("vacuum analyze postroom.job", "checkpoint");
-        try (Connection holder = database.connection(false);
-                Statement statement = holder.createStatement()) {
-            if (held) {
-                holder.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-                statement.execute("select count(*) from postroom.worker");
-            }
+        if (!held) {
+            return work(database, postroom, many);
+        }
+        Connection holder = database.holdSnapshot();
+        try (holder) {
             return work(database, postroom, many);
         }
     }
 
     /** Half of those that wait have a later time, the other half come after the others. */
-    private void wait(BenchDatabase database) {
-        if (waiting > 0) {
-            String half = " from generate_series(1, " + waiting / 2 + ")";
-            database.execute(
-                    "insert into postroom.job (queue, kind, payload, waits, run_at)"
-                            + " select 'default', 'noop', '{\"n\":1}', 'time', clock_timestamp() + interval '1 day'"
-                            + half,
-                    "insert into postroom.job (queue, kind, payload, priority) select 'default', 'noop', '{\"n\":1}', 900"
-                            + half);
-        }
+    static void letWait(BenchDatabase database, int jobs) {
+        String half = " from generate_series(1, " + jobs / 2 + ")";
+        database.execute(
+                "insert into postroom.job (queue, kind, payload, waits, run_at)"
+                        + " select 'default', 'noop', '{\"n\":1}', 'time', clock_timestamp() + interval '1 day'" + half,
+                "insert into postroom.job (queue, kind, payload, priority) select 'default', 'noop', '{\"n\":1}', 900"
+                        + half);
     }
 
     private static void enqueue(BenchDatabase database, Jobs jobs, int many) throws SQLException {

@@ -12,12 +12,15 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.UUID;
 import javax.sql.DataSource;
 
 /** What a job costs the transaction that enqueues it. */
 final class Enqueuing {
     private static final String SECTION = "Jobs: enqueue in a business transaction";
+    private static final String BULK = "Jobs: bulk enqueue";
+    private static final Set<String> LEFT_TO_THE_OWNER = Set.of("close", "commit", "rollback", "setAutoCommit");
 
     private final BenchDatabase database;
     private final Postroom postroom;
@@ -36,15 +39,13 @@ final class Enqueuing {
     }
 
     void run(Report report, int rounds, int transactions) throws Exception {
-        Measure.Pair ours = against(
-                rounds,
-                transactions,
-                (tx, booking) -> postroom.jobs()
-                        .enqueue(tx, Job.of("confirm", booking.json()).build()));
+        Addition job = (tx, booking) ->
+                postroom.jobs().enqueue(tx, Job.of("confirm", booking.json()).build());
+        Measure.Pair ours = against(rounds, transactions, job);
         report.figure(SECTION, "transaction of two statements", ours.second(), "transactions/s");
         report.figure(SECTION, "the same with a job", ours.first(), "transactions/s");
         report.ratio(SECTION, "with a job against without", ours.ratio(), 0.7);
-        Measure.Pair peer = against(rounds, transactions, Enqueuing::schedule);
+        Measure.Pair peer = against(rounds, transactions, schedule());
         report.figure(SECTION, "the same with a db-scheduler task", peer.first(), "transactions/s");
         report.note(
                 SECTION,
@@ -53,9 +54,40 @@ final class Enqueuing {
                         "A db-scheduler task in the same transaction leaves %.2f of it. JobRunr without a framework enqueues on a"
                                 + " connection of its own, so a rollback leaves the job; it is not compared.",
                         peer.ratio()));
-        Measure.Pair bulk = Measure.inTurn(rounds, () -> enqueueAll(20), () -> insertAll(20));
-        report.figure("Jobs: bulk enqueue", "raw multi-row insert of the same rows", bulk.second(), "jobs/s");
-        report.figure("Jobs: bulk enqueue", "enqueueAll, batches of 1,000", bulk.first(), "jobs/s");
+        Measure.Pair bulk = bulk(rounds);
+        report.figure(BULK, "raw multi-row insert of the same rows", bulk.second(), "jobs/s");
+        report.figure(BULK, "enqueueAll, batches of 1,000", bulk.first(), "jobs/s");
+        Connection holder = database.holdSnapshot();
+        try (holder) {
+            again(report, rounds, transactions, job, ours, bulk, "a held snapshot", 0.8);
+        }
+        Burning.letWait(database, Burning.MILLION);
+        database.execute("vacuum analyze postroom.job", "checkpoint");
+        again(report, rounds, transactions, job, ours, bulk, "a million waiting", 0.9);
+    }
+
+    /** The same under worse conditions, against what it was without them. */
+    private void again(
+            Report report,
+            int rounds,
+            int transactions,
+            Addition job,
+            Measure.Pair ours,
+            Measure.Pair bulk,
+            String with,
+            double least)
+            throws Exception {
+        Measure.Pair share = against(rounds, transactions, job);
+        report.figure(SECTION, "the same with a job, with " + with, share.first(), "transactions/s");
+        report.ratio(
+                SECTION, "what a job leaves with " + with + " against without", share.ratio() / ours.ratio(), least);
+        Measure.Pair all = bulk(rounds);
+        report.figure(BULK, "enqueueAll, with " + with, all.first(), "jobs/s");
+        report.ratio(BULK, "enqueueAll with " + with + " against without", all.first() / bulk.first(), least);
+    }
+
+    private Measure.Pair bulk(int rounds) throws Exception {
+        return Measure.inTurn(rounds, () -> enqueueAll(20), () -> insertAll(20));
     }
 
     private Measure.Pair against(int rounds, int transactions, Addition addition) throws Exception {
@@ -74,21 +106,31 @@ final class Enqueuing {
         return transactions / Drain.seconds(began);
     }
 
-    private static void schedule(Connection tx, Booking booking) {
-        SchedulerClient client = DbScheduler.client(joined(tx));
-        client.scheduleIfNotExists(
-                new TaskInstance<>("confirm", UUID.randomUUID().toString(), booking.json()), Instant.now());
+    /** One client for all transactions, over a data source that gives it the connection of the current one. */
+    private Addition schedule() throws Exception {
+        Connection[] current = new Connection[1];
+        SchedulerClient client;
+        try (Connection asked = database.connection(false)) {
+            current[0] = asked;
+            // It asks which database this is.
+            client = DbScheduler.client(joined(current));
+        }
+        return (tx, booking) -> {
+            current[0] = tx;
+            client.scheduleIfNotExists(
+                    new TaskInstance<>("confirm", UUID.randomUUID().toString(), booking.json()), Instant.now());
+        };
     }
 
     /** As frameworks do it: a data source that gives the transaction's connection to whoever asks, and keeps it open. */
-    private static DataSource joined(Connection tx) {
+    private static DataSource joined(Connection[] current) {
         ClassLoader loader = Enqueuing.class.getClassLoader();
         Object kept = Proxy.newProxyInstance(loader, new Class<?>[] {Connection.class}, (proxy, method, args) -> {
-            if (List.of("close", "commit", "rollback", "setAutoCommit").contains(method.getName())) {
+            if (LEFT_TO_THE_OWNER.contains(method.getName())) {
                 return null;
             }
             try {
-                return method.invoke(tx, args);
+                return method.invoke(current[0], args);
             } catch (InvocationTargetException e) {
                 throw e.getTargetException();
             }
