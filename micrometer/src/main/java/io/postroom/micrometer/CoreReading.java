@@ -2,13 +2,12 @@ package io.postroom.micrometer;
 
 import io.postroom.Postroom;
 import io.postroom.deadletter.OpenLetters;
-import io.postroom.job.JobQueue;
 import io.postroom.subscription.LaneState;
 import io.postroom.subscription.PutAside;
 import io.postroom.subscription.SubscriptionState;
 import java.time.Duration;
 
-/** Subscriptions, lanes, dead letters and queues. Every statement counts up to a limit and no further. */
+/** Subscriptions, lanes and dead letters. Every statement counts up to a limit and no further. */
 final class CoreReading implements Reading {
     private static final Figure PENDING = Figure.count(
             "postroom.outbox.pending",
@@ -33,14 +32,6 @@ final class CoreReading implements Reading {
             Figure.flag("postroom.subscription.paused", "1 while an operator has paused it.");
     private static final Figure LETTERS = Figure.count(
             "postroom.deadletter.count", "Open dead letters, counted up to 10000 for each subscription or queue.");
-    private static final Figure JOBS =
-            Figure.count("postroom.jobs.available", "Jobs that can be claimed, counted up to 10000 for each queue.");
-    private static final Figure JOBS_WAITING = Figure.count(
-            "postroom.jobs.waiting", "Jobs that wait for their time, their turn or other jobs, up to 10000 of each.");
-    private static final Figure JOBS_RUNNING = Figure.count("postroom.jobs.running", "Jobs that a worker has.");
-    private static final Figure WORKERS = Figure.count("postroom.jobs.workers", "Live processes that work on a queue.");
-    private static final Figure QUEUE_PAUSED =
-            Figure.flag("postroom.jobs.paused", "1 while an operator has paused the queue.");
 
     @Override
     public void read(Postroom postroom, Figures figures) {
@@ -68,14 +59,6 @@ final class CoreReading implements Reading {
                     open.eventType(),
                     "reason",
                     open.cause().word());
-        }
-        for (JobQueue queue : postroom.jobBoard().queues()) {
-            String[] tags = {"queue", queue.name()};
-            figures.put(JOBS, queue.ready(), tags);
-            figures.put(JOBS_WAITING, queue.waiting(), tags);
-            figures.put(JOBS_RUNNING, queue.running(), tags);
-            figures.put(WORKERS, queue.workers(), tags);
-            figures.put(QUEUE_PAUSED, queue.pausedAt() == null ? 0 : 1, tags);
         }
     }
 

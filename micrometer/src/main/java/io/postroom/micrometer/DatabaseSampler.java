@@ -49,7 +49,10 @@ public final class DatabaseSampler implements AutoCloseable {
         this.registry = registry;
         Meters meters = new Meters(registry, schema);
         SampledReading core = new SampledReading(new CoreReading(), postroom, meters);
-        this.readings = new ArrayList<>(List.of(core, new SampledReading(new RedriveReading(), postroom, meters)));
+        this.readings = new ArrayList<>(List.of(
+                core,
+                new SampledReading(new RedriveReading(), postroom, meters),
+                new SampledReading(new JobReading(), postroom, meters)));
         more.forEach(reading -> readings.add(new SampledReading(reading, postroom, meters)));
         this.up = Gauge.builder("postroom.db.up", core, reading -> reading.isFresh() ? 1 : 0)
                 .description("1 while the database can be read; the figures that come from it are not a number else.")
