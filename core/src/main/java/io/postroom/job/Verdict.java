@@ -54,7 +54,7 @@ sealed interface Verdict {
     /** Somebody wanted the job cancelled, and it was not done before. */
     record Cancelled(boolean counted, @Nullable Note note) implements Verdict {}
 
-    /** A job whose attempt has not begun is ready again at once, as if it had not been claimed. */
+    /** A job whose attempt has not begun is ready again at once, as if it had not been claimed; only a key that was unique while it was ready is gone. */
     static Verdict handBack() {
         return new Again(Duration.ZERO, false, false, null);
     }

@@ -1,4 +1,5 @@
--- Put jobs whose rows are locked back among the ready ones as if they had not been claimed: not counted, and with their turns.
+-- Put jobs whose rows are locked back among the ready ones as if they had not been claimed: not counted, and with their turns. A key that
+-- was unique while they were ready stays free: another may have it by now.
 --   :ids bigint[]
 -- A new fence: whoever had them changes nothing any more. Whoever looks beyond what it has claimed does not find them, but with its next
 -- look from the beginning. Index: the primary key.

@@ -69,7 +69,8 @@ public final class JobProbe {
 
     /**
      * Fires schedules that are due, one time after the other as if somebody had looked all the while, and runs every job of these kinds
-     * that is due, of all queues, on this thread; returns how many attempts were made. Jobs of other kinds stay as they are.
+     * that is due, of all queues, on this thread; returns how many attempts were made. Jobs of other kinds stay as they are,
+     * but for a key that was unique while they were ready: they are claimed for a moment, which frees it.
      */
     public int runDue(Kind... kinds) {
         int ran = runJobs(kinds);
