@@ -103,6 +103,28 @@ class GoneDestinationTest {
     }
 
     @Test
+    void goesOnWhenSomebodyResumesBeforeItsLanesAreGivenBack() {
+        // Nobody is quicker than a trigger.
+        database.execute(
+                """
+                create function resume_at_once() returns trigger language plpgsql as $$
+                begin
+                    new.paused_at := null; new.paused_by := null; new.pause_reason := null;
+                    return new;
+                end $$""",
+                "create trigger resume_at_once before update on postroom.subscription for each row"
+                        + " when (new.paused_at is not null) execute function resume_at_once()");
+        try (Relay relay = office.relay("quick", partner(), sink)) {
+            relay.start();
+            office.await("it is asked again", () -> sink.attempts().size() > LANES);
+            sink.mend();
+            office.await("all is delivered", () -> sink.accepted().size() == MESSAGES);
+        } finally {
+            database.execute("drop function resume_at_once() cascade");
+        }
+    }
+
+    @Test
     void whoeverHasTheRowDoesNotHoldUpTheLeases() throws Exception {
         AtomicInteger told = new AtomicInteger();
         sink.breakDown();

@@ -20,7 +20,7 @@ final class GoneDestinations {
 
     private final Sql pause;
     private final String node;
-    /** What was written, and not taken since. A lane that takes its time to end must not undo that somebody has resumed it. */
+    /** What was written, and not served since. A lane that takes its time to end must not undo that somebody has resumed it. */
     private final Set<String> paused = new HashSet<>();
 
     GoneDestinations(Database database, String node) {
@@ -57,8 +57,8 @@ final class GoneDestinations {
         return done.paused();
     }
 
-    /** Lanes are about to be taken, which nobody does while a subscription is paused. */
-    void taking(Relay.Target target, boolean hasNone) {
+    /** It has lanes to be delivered, and so is not paused: not even if somebody resumed it before its lanes were given back. */
+    void serving(Relay.Target target, boolean hasNone) {
         if (paused.remove(target.subscription().name()) || hasNone) {
             target.circuit().resumed();
         }

@@ -113,6 +113,11 @@ final class Lanes {
             changeLanes(tx, share);
             int fair = share.fair();
             List<Integer> mine = lanesOf(share.subscription());
+            if (fair > 0) {
+                allTargets().stream()
+                        .filter(target -> target.subscription().name().equals(share.subscription()))
+                        .forEach(target -> gone.serving(target, mine.isEmpty()));
+            }
             if (mine.size() < fair && !stopping) {
                 take(tx, share.subscription(), mine, fair - mine.size());
             } else {
@@ -249,7 +254,6 @@ final class Lanes {
         if (target == null && guest == null) {
             return;
         }
-        gone.taking(guest == null ? target : guest.target(), held.isEmpty());
         long asked = System.nanoTime();
         List<RelayTable.Taken> all = table.acquire(tx, subscription, relayId, held, wanted, settings.lease());
         if (guest != null && !all.isEmpty()) {
