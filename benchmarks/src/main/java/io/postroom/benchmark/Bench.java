@@ -4,6 +4,9 @@ import io.postroom.Postroom;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.nio.file.Path;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -257,21 +260,28 @@ public final class Bench {
     private String intro() {
         return String.format(
                 Locale.ROOT,
-                "One run of `bin/bench%s` on %d cores, Java %s, PostgreSQL %s embedded, `fsync` and `synchronous_commit` on. Every judged"
+                "One run of `bin/bench%s` on %d cores, Java %s, PostgreSQL %s embedded, `fsync` %s and `synchronous_commit` %s. Every judged"
                         + " figure is a ratio of two measurements of this run on this one server, or a time on this machine; where a"
                         + " measurement needs tables of its own, it has a database of its own on that server. Absolute rates are only good"
                         + " for comparing with each other.%n",
                 quick ? " --quick" : "",
                 Runtime.getRuntime().availableProcessors(),
                 Runtime.version().feature(),
-                version());
+                setting("server_version").split(" ")[0],
+                setting("fsync"),
+                setting("synchronous_commit"));
     }
 
-    private String version() {
-        try (Connection connection = server.getPostgresDatabase().getConnection()) {
-            return connection.getMetaData().getDatabaseProductVersion().split(" ")[0];
-        } catch (java.sql.SQLException e) {
-            return "18";
+    private String setting(String name) {
+        try (Connection connection = server.getPostgresDatabase().getConnection();
+                PreparedStatement read = connection.prepareStatement("select current_setting(?)")) {
+            read.setString(1, name);
+            try (ResultSet row = read.executeQuery()) {
+                row.next();
+                return row.getString(1);
+            }
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
         }
     }
 }

@@ -34,6 +34,9 @@ final class BenchDatabase implements AutoCloseable {
     static EmbeddedPostgres server() {
         try {
             return EmbeddedPostgres.builder()
+                    // Both are off in an embedded server unless one says so.
+                    .setServerConfig("fsync", "on")
+                    .setServerConfig("synchronous_commit", "on")
                     .setServerConfig("shared_buffers", "2GB")
                     .setServerConfig("max_wal_size", "16GB")
                     .setServerConfig("checkpoint_timeout", "30min")
