@@ -19,10 +19,10 @@ final class DestinationProbe {
 
     private DestinationProbe() {}
 
-    /** One finding for each subscription of which an address takes no connection; an error if none of them does. */
+    /** One finding for each subscription or kind of job of which an address takes no connection; an error if none of them does. */
     static List<Finding> of(Map<String, List<Address>> destinations) {
         List<Finding> findings = new ArrayList<>();
-        destinations.forEach((subscription, addresses) -> {
+        destinations.forEach((owner, addresses) -> {
             List<String> closed = new ArrayList<>();
             for (Address address : addresses) {
                 String problem = problem(address);
@@ -34,7 +34,7 @@ final class DestinationProbe {
                 findings.add(new Finding(
                         Check.SINK_UNREACHABLE,
                         closed.size() == addresses.size() ? Severity.ERROR : Severity.WARNING,
-                        closed.size() + " of " + addresses.size() + " addresses of subscription " + subscription
+                        closed.size() + " of " + addresses.size() + " addresses of " + owner
                                 + " take no connection from here within " + PATIENCE.toSeconds() + " s: "
                                 + String.join(", ", closed),
                         "check the address in the file, name resolution and firewalls between here and there",

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -126,7 +127,7 @@ public final class DoctorCommand implements Callable<Integer> {
         if (config == null) {
             return report(examine(null, options.schema(), 0, RoleNames.USUAL));
         }
-        try (RelayFile file = RelayFile.read(config.toString(), SettingsText.of(config), terminal, false)) {
+        try (RelayFile file = RelayFile.read(config.toString(), SettingsText.of(config), terminal, Set.of())) {
             Examination database = examine(
                     file.url(),
                     options.schema() == null ? file.schema() : options.schema(),

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,7 @@ public final class RelayFile implements AutoCloseable {
     private final Settings settings;
     private final List<Delivery> deliveries;
     private final WebSettings console;
+    private final WorkersBlock workers;
 
     private RelayFile(
             @Nullable String url,
@@ -51,13 +53,15 @@ public final class RelayFile implements AutoCloseable {
             Upcasters upcasters,
             Settings settings,
             List<Delivery> deliveries,
-            WebSettings console) {
+            WebSettings console,
+            WorkersBlock workers) {
         this.url = url;
         this.schema = schema;
         this.upcasters = upcasters;
         this.settings = settings;
         this.deliveries = List.copyOf(deliveries);
         this.console = console;
+        this.workers = workers;
     }
 
     private record Delivery(Subscription subscription, Sink sink, List<Address> addresses) {}
@@ -80,11 +84,11 @@ public final class RelayFile implements AutoCloseable {
 
     /** Reads a file's text, or throws with every problem it has. Nothing is started and nothing connected to. */
     static RelayFile read(String file, String text, Terminal terminal) {
-        return read(file, text, terminal, true);
+        return read(file, text, terminal, Set.of("relay"));
     }
 
-    /** The same; {@code needsSubscriptions} says whether a file without any has a problem. */
-    public static RelayFile read(String file, String text, Terminal terminal, boolean needsSubscriptions) {
+    /** The same; {@code needed} are the parts for which a file that describes nothing to do has a problem. */
+    public static RelayFile read(String file, String text, Terminal terminal, Set<String> needed) {
         Problems problems = new Problems();
         Node node = Yaml.read(text, problems);
         if (!problems.isEmpty()) {
@@ -97,9 +101,11 @@ public final class RelayFile implements AutoCloseable {
         Upcasters upcasters = upcasters(root);
         Settings settings = settings(root, terminal.environment());
         WebSettings console = ConsoleBlock.read(root);
-        List<Delivery> deliveries = deliveries(root, settings, new Targets(terminal), needsSubscriptions);
+        Targets targets = new Targets(terminal);
+        List<Delivery> deliveries = deliveries(root, settings, targets, needed.contains("relay"));
+        WorkersBlock workers = WorkersBlock.read(root, targets, terminal.environment(), needed.contains("workers"));
         root.close();
-        RelayFile read = new RelayFile(url, schema, upcasters, settings, deliveries, console);
+        RelayFile read = new RelayFile(url, schema, upcasters, settings, deliveries, console, workers);
         if (!problems.isEmpty()) {
             read.close();
             throw unusable(file, problems);
@@ -189,7 +195,7 @@ public final class RelayFile implements AutoCloseable {
         section.read("start", word -> builder.start(StartWord.parse(word)));
         section.read("on-burial", word -> builder.onBurial(onBurial(word)));
         section.duration("deadline", builder::deadline);
-        builder.retry(RetryWords.read(section));
+        builder.retry(RetryWords.read(section, "quick"));
         section.section("filter").ifPresent(filter -> {
             builder.aggregateTypes(distinct(filter.texts("aggregate-types")));
             builder.eventTypes(distinct(filter.texts("event-types")));
@@ -242,11 +248,18 @@ public final class RelayFile implements AutoCloseable {
         return !deliveries.isEmpty();
     }
 
-    /** Where the destination of each subscription is reached; none for one that stays in this process. */
+    /** Where the destination of each subscription and of each kind of job is reached; none for one that stays in this process. */
     public Map<String, List<Address>> destinations() {
         Map<String, List<Address>> destinations = new TreeMap<>();
-        deliveries.forEach(delivery -> destinations.put(delivery.subscription().name(), delivery.addresses()));
+        deliveries.forEach(delivery ->
+                destinations.put("subscription " + delivery.subscription().name(), delivery.addresses()));
+        destinations.putAll(workers.destinations());
         return destinations;
+    }
+
+    /** What workers do and fire, where they are. */
+    public WorkersBlock workers() {
+        return workers;
     }
 
     public Upcasters upcasters() {
@@ -296,5 +309,6 @@ public final class RelayFile implements AutoCloseable {
                 // The others are to be closed all the same.
             }
         });
+        workers.close();
     }
 }

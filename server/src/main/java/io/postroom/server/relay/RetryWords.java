@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a subscription's block says about messages that fail: {@code retry} and {@code on-error}. */
+/** What the block of a subscription or of a kind of job says about what fails: {@code retry} and {@code on-error}. */
 final class RetryWords {
     private static final List<String> WORDS =
             List.of("reject", "unavailable", "retry", "quick", "linear", "quadratic", "exponential");
@@ -17,9 +17,9 @@ final class RetryWords {
 
     private RetryWords() {}
 
-    /** The policy of a block; the standard one where it says nothing, or where there is a problem with it. */
-    static RetryPolicy read(Section subscription) {
-        String[] text = {"quick"};
+    /** The policy of a block; the given one where it says nothing, or where there is a problem with it. */
+    static RetryPolicy read(Section subscription, String standard) {
+        String[] text = {standard};
         subscription.read("retry", given -> {
             RetryPolicy.parse(given);
             text[0] = given;

@@ -13,10 +13,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Makes the sinks that a file describes: one per subscription. */
 final class Targets {
     private static final List<String> NAMES = List.of("kafka", "webhook", "log");
+
+    /** Of webhooks; more threads than that wait for each other. */
+    private static final int CONCURRENCY_MAX = 256;
 
     private final Terminal terminal;
     private final LineOutput out;
@@ -39,7 +43,7 @@ final class Targets {
         Section target = subscription.section(given.get(0)).orElseThrow();
         Optional<Sink> sink = switch (given.get(0)) {
             case "kafka" -> kafka(target, node);
-            case "webhook" -> webhook(target);
+            case "webhook" -> webhook(target, null).map(Sink.class::cast);
             default -> Optional.of(new LogSink(out, new MessageLine(terminal.interactive())));
         };
         target.close();
@@ -79,8 +83,12 @@ final class Targets {
         }
     }
 
-    private Optional<Sink> webhook(Section target) {
+    /** A webhook's block, with as many under way at once as the caller uses unless the block says so; null: the sink's own standard. */
+    Optional<WebhookSink> webhook(Section target, @Nullable Integer concurrency) {
         WebhookSink.Builder builder = WebhookSink.to(target.text("url").orElse(""));
+        if (concurrency != null) {
+            builder.concurrency(Math.min(concurrency, CONCURRENCY_MAX));
+        }
         secrets(target, builder);
         target.text("cloud-events-source").ifPresent(builder::cloudEvents);
         target.map("headers").forEach(builder::header);

@@ -6,6 +6,7 @@ import io.postroom.maintenance.Maintenance;
 import io.postroom.postgres.Schema;
 import io.postroom.projection.MaterializedViews;
 import io.postroom.relay.Relay;
+import io.postroom.schedule.Schedules;
 import io.postroom.server.metrics.Metrics;
 import io.postroom.server.metrics.MetricsServer;
 import io.postroom.server.postgres.Connections;
@@ -15,6 +16,7 @@ import io.postroom.server.postgres.SchemaCheck;
 import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.relay.RelayFile;
 import io.postroom.server.relay.SettingsText;
+import io.postroom.server.relay.WorkersBlock;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
@@ -34,11 +36,11 @@ import org.postgresql.ds.PGSimpleDataSource;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Runs relay, maintenance, API and console in one process until it is told to stop. */
+/** Runs relay, workers, maintenance, API and console in one process until it is told to stop. */
 @Command(
         name = "serve",
         description = {
-            "Run relay, maintenance, API and console in one process, or some of them; docs/serve.md has every setting.",
+            "Run relay, workers, maintenance, API and console in one process, or some of them; docs/serve.md has every setting.",
             "Without a file: the console alone, at http://localhost:8642. Ctrl-C or SIGTERM stops it cleanly, with exit code 0."
         },
         footer = {
@@ -46,10 +48,11 @@ import picocli.CommandLine.Option;
             "  postroom serve --url postgres://localhost/shop",
             "  postroom serve --config postroom.yaml",
             "  postroom serve --config postroom.yaml --only console",
-            "  postroom serve --config postroom.yaml --only relay,maintenance,metrics"
+            "  postroom serve --config postroom.yaml --only relay,maintenance,metrics",
+            "  postroom serve --config postroom.yaml --only workers"
         })
 public final class ServeCommand implements Callable<Integer> {
-    private static final List<String> PARTS = List.of("relay", "maintenance", "console", "metrics");
+    private static final List<String> PARTS = List.of("relay", "workers", "maintenance", "console", "metrics");
     private static final Duration LOOK = Duration.ofMinutes(1);
     /** For what comes after the relay's own grace: sinks, connections, pages that are being answered. */
     private static final Duration CLOSING = Duration.ofSeconds(30);
@@ -62,7 +65,7 @@ public final class ServeCommand implements Callable<Integer> {
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
-            description = "The settings: those of postroom relay, and a block console.")
+            description = "The settings: those of postroom relay, and the blocks console, workers, jobs and schedules.")
     private @Nullable Path config;
 
     @Option(
@@ -70,7 +73,7 @@ public final class ServeCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "PART",
             description =
-                    "Only these parts: relay, maintenance, console, metrics. All that the file describes unless given; console has metrics.")
+                    "Only these parts: relay, workers, maintenance, console, metrics. All that the file describes unless given; console has metrics.")
     private List<String> only = List.of();
 
     @Option(names = "--check", description = "Only check the file; exit with 2 if it cannot be used.")
@@ -86,12 +89,12 @@ public final class ServeCommand implements Callable<Integer> {
         Set<String> parts = parts();
         String name = config == null ? "the settings" : config.toString();
         String text = config == null ? "" : SettingsText.of(config);
-        boolean relayNeeded = only.contains("relay");
-        try (RelayFile file = RelayFile.read(name, text, terminal, relayNeeded)) {
+        try (RelayFile file = RelayFile.read(name, text, terminal, Set.copyOf(only))) {
+            // Core has ranges of its own; better to hear of them before connecting.
             if (file.hasSubscriptions()) {
-                // Core has ranges of its own; better to hear of them before connecting.
                 file.relay(Postroom.on(new PGSimpleDataSource()));
             }
+            file.workers().workers(Postroom.on(new PGSimpleDataSource()));
             String url = file.url();
             if (url != null) {
                 DatabaseUrl.parse("url in " + name, url, terminal.environment());
@@ -127,10 +130,14 @@ public final class ServeCommand implements Callable<Integer> {
         Schema schema =
                 SchemaChoice.of(options.schema() == null ? file.schema() : options.schema(), terminal.environment());
         PGSimpleDataSource source = Connections.single(url, Connections.ENDLESS);
-        int connections = MAINTENANCE_CONNECTIONS + (file.hasSubscriptions() ? file.connections() : 0);
+        int connections = MAINTENANCE_CONNECTIONS
+                + (file.hasSubscriptions() && parts.contains("relay") ? file.connections() : 0)
+                + (parts.contains("workers") ? file.workers().connections() : 0);
         Deque<AutoCloseable> running = new ArrayDeque<>();
-        try (StopSignal stop =
-                        StopSignal.listen(file.stopGrace().multipliedBy(2).plus(CLOSING));
+        try (StopSignal stop = StopSignal.listen(file.stopGrace()
+                        .plus(file.workers().stopGrace())
+                        .multipliedBy(2)
+                        .plus(CLOSING));
                 HikariDataSource pool = Connections.pool(source, connections)) {
             Metrics metrics = new Metrics(schema);
             Postroom postroom = Postroom.builder(pool)
@@ -165,6 +172,7 @@ public final class ServeCommand implements Callable<Integer> {
         return PARTS.stream()
                 .filter(parts::contains)
                 .filter(part -> !part.equals("relay") || file.hasSubscriptions())
+                .filter(part -> !part.equals("workers") || !file.workers().isEmpty())
                 .filter(part -> !part.equals("maintenance") || file.maintenance())
                 .toList();
     }
@@ -186,6 +194,22 @@ public final class ServeCommand implements Callable<Integer> {
             running.push(relay);
             relay.start();
         }
+        if (parts.contains("workers") && !file.workers().isEmpty()) {
+            work(file.workers(), postroom, running);
+        }
+    }
+
+    private static void work(WorkersBlock block, Postroom postroom, Deque<AutoCloseable> running) {
+        Schedules schedules = postroom.schedules();
+        postroom.database().transact(tx -> {
+            block.schedules().forEach(schedule -> schedules.put(tx, schedule));
+            return true;
+        });
+        block.workers(postroom).ifPresent(workers -> {
+            running.push(workers);
+            workers.start();
+        });
+        running.push(schedules.start());
     }
 
     /** The last that began ends first: nobody is told of health by a console whose relay is gone. */

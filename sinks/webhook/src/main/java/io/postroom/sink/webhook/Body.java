@@ -10,12 +10,16 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What a webhook's body and content headers look like for a message. The payload's bytes are in the body as they are. */
+/** What a webhook's body and content headers look like. The payload's bytes are in the body as they are. */
 sealed interface Body {
 
     byte[] bytes(Envelope envelope);
 
     Map<String, String> headers(Envelope envelope);
+
+    byte[] bytes(Webhook webhook);
+
+    Map<String, String> headers(Webhook webhook);
 
     /** What Postroom says about the message, under names that no publisher can use. No other header of a message leaves the house. */
     static Map<String, String> own(Message message) {
@@ -59,6 +63,18 @@ sealed interface Body {
             Map<String, String> headers = own(envelope.message());
             headers.put("content-type", "application/json");
             return headers;
+        }
+
+        /** No timestamp: the body is the same at every attempt, and when that is the signed header says. */
+        @Override
+        public byte[] bytes(Webhook webhook) {
+            String json = "{\"type\":" + quoted(webhook.type()) + ",\"data\":" + webhook.data() + "}";
+            return json.getBytes(StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public Map<String, String> headers(Webhook webhook) {
+            return Map.of("content-type", "application/json");
         }
 
         private static String quoted(String text) {
@@ -105,6 +121,23 @@ sealed interface Body {
             // The trace in which the event was made.
             put(headers, "traceparent", message.headers().get("traceparent"));
             put(headers, "tracestate", message.headers().get("tracestate"));
+            return headers;
+        }
+
+        @Override
+        public byte[] bytes(Webhook webhook) {
+            return webhook.data().getBytes(StandardCharsets.UTF_8);
+        }
+
+        @Override
+        public Map<String, String> headers(Webhook webhook) {
+            Map<String, String> headers = new LinkedHashMap<>();
+            headers.put("content-type", "application/json");
+            headers.put("ce-specversion", "1.0");
+            put(headers, "id", webhook.id());
+            put(headers, "source", source);
+            put(headers, "type", webhook.type());
+            put(headers, "tenantid", webhook.tenantId());
             return headers;
         }
 

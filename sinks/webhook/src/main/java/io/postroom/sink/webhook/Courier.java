@@ -1,17 +1,15 @@
 package io.postroom.sink.webhook;
 
-import io.postroom.message.Envelope;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
-import java.util.UUID;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** Carries one message to the endpoint, once, and reports. Decides nothing about the next time. Safe for use by many threads. */
+/** Carries one parcel to the endpoint, once, and reports. Decides nothing about the next time. Safe for use by many threads. */
 final class Courier {
     private final Endpoint endpoint;
     private final Body body;
@@ -35,33 +33,36 @@ final class Courier {
         showResponses = settings.showResponses;
     }
 
-    Report carry(Envelope envelope) {
-        UUID id = envelope.message().id();
+    Report carry(Parcel parcel) {
         try {
-            byte[] content = body.bytes(envelope);
-            HttpAnswer answer = connections.post(head(envelope, content), content, Deadline.in(attemptTimeout));
-            return report(id, answer);
+            byte[] content = parcel.bytes(body);
+            HttpAnswer answer = connections.post(head(parcel, content), content, Deadline.in(attemptTimeout));
+            return report(parcel, answer);
         } catch (UnreachableException e) {
-            return report(id, Verdict.UNAVAILABLE, e.errorClass(), String.valueOf(e.getMessage()), null);
+            return report(parcel, Verdict.UNAVAILABLE, e.errorClass(), String.valueOf(e.getMessage()), null);
         } catch (NoAnswerException e) {
             return report(
-                    id, Verdict.RETRY, e.errorClass(), e.getMessage() + ", and the endpoint may have taken it", null);
+                    parcel,
+                    Verdict.RETRY,
+                    e.errorClass(),
+                    e.getMessage() + ", and the endpoint may have taken it",
+                    null);
         } catch (IOException e) {
             return report(
-                    id,
+                    parcel,
                     Verdict.RETRY,
                     ErrorClass.CONNECTION_LOST,
                     "the connection failed (" + e.getClass().getSimpleName() + ")",
                     null);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return report(id, Verdict.UNAVAILABLE, ErrorClass.CLOSED, "the sink was closed", null);
+            return report(parcel, Verdict.UNAVAILABLE, ErrorClass.CLOSED, "the sink was closed", null);
         } catch (RejectedExecutionException e) {
-            return report(id, Verdict.UNAVAILABLE, ErrorClass.CLOSED, "the sink was closed", null);
+            return report(parcel, Verdict.UNAVAILABLE, ErrorClass.CLOSED, "the sink was closed", null);
         } catch (RuntimeException e) {
             // By type alone: the message may quote the payload.
             return report(
-                    id,
+                    parcel,
                     Verdict.RETRY,
                     ErrorClass.SINK_FAILED,
                     "the sink failed (" + e.getClass().getName() + ")",
@@ -69,18 +70,17 @@ final class Courier {
         }
     }
 
-    private byte[] head(Envelope envelope, byte[] content) {
+    private byte[] head(Parcel parcel, byte[] content) {
         Instant now = clock.instant();
-        UUID id = envelope.message().id();
         StringBuilder head = new StringBuilder("POST " + endpoint.target() + " HTTP/1.1\r\n");
         append(head, "host", endpoint.authority());
         append(head, "user-agent", "Postroom");
         append(head, "accept", "*/*");
         append(head, "content-length", Integer.toString(content.length));
-        append(head, "webhook-id", id.toString());
+        append(head, "webhook-id", parcel.id());
         append(head, "webhook-timestamp", Long.toString(now.getEpochSecond()));
-        append(head, "webhook-signature", keys.sign(id, now.getEpochSecond(), content, now));
-        body.headers(envelope).forEach((name, value) -> append(head, name, value));
+        append(head, "webhook-signature", keys.sign(parcel.id(), now.getEpochSecond(), content, now));
+        parcel.headers(body).forEach((name, value) -> append(head, name, value));
         headers.forEach((name, value) -> append(head, name, value));
         return head.append("\r\n").toString().getBytes(StandardCharsets.US_ASCII);
     }
@@ -89,7 +89,7 @@ final class Courier {
         head.append(name).append(": ").append(value).append("\r\n");
     }
 
-    private Report report(UUID id, HttpAnswer answer) {
+    private Report report(Parcel parcel, HttpAnswer answer) {
         Verdict verdict = Verdict.of(answer.status());
         StringBuilder fact = new StringBuilder("the endpoint answered " + answer.status());
         if (answer.status() < 400) {
@@ -102,12 +102,12 @@ final class Courier {
         if (showResponses && !answer.excerpt().isBlank()) {
             fact.append(" with \"").append(Excerpt.of(answer.excerpt())).append('"');
         }
-        return report(id, verdict, ErrorClass.ofStatus(answer.status()), fact.toString(), after);
+        return report(parcel, verdict, ErrorClass.ofStatus(answer.status()), fact.toString(), after);
     }
 
-    Report report(UUID id, Verdict verdict, String errorClass, String fact, @Nullable Duration after) {
-        String reason = "could not send message " + id + " to " + endpoint.origin() + ": " + fact + "; "
-                + verdict.consequence();
+    Report report(Parcel parcel, Verdict verdict, String errorClass, String fact, @Nullable Duration after) {
+        String reason = "could not send " + parcel.subject() + " to " + endpoint.origin() + ": " + fact + "; "
+                + parcel.consequence(verdict);
         return new Report(verdict, errorClass, reason, after);
     }
 }

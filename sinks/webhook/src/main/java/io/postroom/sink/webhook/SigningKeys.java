@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -49,8 +48,8 @@ final class SigningKeys {
     }
 
     /** The webhook-signature header. */
-    String sign(UUID messageId, long timestampSeconds, byte[] body, Instant now) {
-        byte[] prefix = (messageId + "." + timestampSeconds + ".").getBytes(StandardCharsets.US_ASCII);
+    String sign(String id, long timestampSeconds, byte[] body, Instant now) {
+        byte[] prefix = (id + "." + timestampSeconds + ".").getBytes(StandardCharsets.US_ASCII);
         return keys.stream()
                 .filter(active -> active.at(now))
                 .map(active -> active.key.sign(prefix, body))

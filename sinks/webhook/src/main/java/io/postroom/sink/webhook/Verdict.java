@@ -11,12 +11,14 @@ import java.util.Set;
  * on. The table in this module's README is this class in words.
  */
 enum Verdict {
-    ACCEPTED(""),
-    GONE("nothing is sent until somebody resumes the subscription"),
-    UNAVAILABLE("sending waits until the endpoint is back"),
-    UNAUTHORIZED("check the secrets and headers that it is sent; sending waits until the endpoint takes them"),
-    RETRY("it will be tried again"),
-    REJECTED("trying it again cannot help");
+    ACCEPTED("", ""),
+    GONE("nothing is sent until somebody resumes the subscription", "the endpoint wants no more"),
+    UNAVAILABLE("sending waits until the endpoint is back", "it waits for its next attempt"),
+    UNAUTHORIZED(
+            "check the secrets and headers that it is sent; sending waits until the endpoint takes them",
+            "check the secrets and headers that it is sent"),
+    RETRY("it will be tried again", "it waits for its next attempt"),
+    REJECTED("trying it again cannot help", "trying it again cannot help");
 
     private static final Set<Integer> OVERLOADED = Set.of(429, 502, 503, 504);
     private static final Set<Integer> CREDENTIALS_REFUSED = Set.of(401, 407);
@@ -24,14 +26,21 @@ enum Verdict {
             Set.of(402, 403, 404, 405, 408, 409, 421, 423, 424, 425);
 
     private final String consequence;
+    private final String consequenceAlone;
 
-    Verdict(String consequence) {
+    Verdict(String consequence, String consequenceAlone) {
         this.consequence = consequence;
+        this.consequenceAlone = consequenceAlone;
     }
 
     /** What happens next, for the end of a reason. */
     String consequence() {
         return consequence;
+    }
+
+    /** The same for what belongs to no subscription: nobody else waits with it. */
+    String consequenceAlone() {
+        return consequenceAlone;
     }
 
     static Verdict of(int status) {

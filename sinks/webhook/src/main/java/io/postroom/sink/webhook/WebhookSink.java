@@ -98,7 +98,16 @@ public final class WebhookSink implements Sink {
 
     @Override
     public CompletionStage<Outcome> send(Envelope envelope) {
-        Waiting waiting = new Waiting(envelope, Deadline.in(attemptTimeout));
+        return send(new Parcel.OfMessage(envelope));
+    }
+
+    /** Sends what is no message, once, in the same way; never blocks. */
+    public CompletionStage<Outcome> send(Webhook webhook) {
+        return send(new Parcel.OfWebhook(webhook));
+    }
+
+    private CompletionStage<Outcome> send(Parcel parcel) {
+        Waiting waiting = new Waiting(parcel, Deadline.in(attemptTimeout));
         unfinished.add(waiting);
         try {
             workers.execute(waiting);
@@ -152,15 +161,15 @@ public final class WebhookSink implements Sink {
         return "webhook sink " + endpoint.origin();
     }
 
-    /** A message that was handed over and has no answer yet. */
+    /** A parcel that was handed over and has no answer yet. */
     private final class Waiting implements Runnable {
-        private final Envelope envelope;
+        private final Parcel parcel;
         private final Deadline start;
         private final CompletableFuture<Outcome> answer = new CompletableFuture<>();
 
         /** Waits for a worker until the deadline at most, so that every message is answered in twice the attempt's time. */
-        private Waiting(Envelope envelope, Deadline start) {
-            this.envelope = envelope;
+        private Waiting(Parcel parcel, Deadline start) {
+            this.parcel = parcel;
             this.start = start;
         }
 
@@ -182,12 +191,12 @@ public final class WebhookSink implements Sink {
             } else if (start.passed()) {
                 refuse(ErrorClass.BUSY, "no worker was free within " + attemptTimeout.toMillis() + " ms");
             } else {
-                finish(courier.carry(envelope));
+                finish(courier.carry(parcel));
             }
         }
 
         private void refuse(String errorClass, String fact) {
-            finish(courier.report(envelope.message().id(), Verdict.UNAVAILABLE, errorClass, fact, null));
+            finish(courier.report(parcel, Verdict.UNAVAILABLE, errorClass, fact, null));
         }
 
         private void finish(Report report) {
