@@ -12,6 +12,8 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /** Two small businesses: each step changes a row of theirs and says what happened. */
 final class Business {
+    static final String ORDER_PLACED = "OrderPlaced";
+
     private static final List<String> TENANTS = List.of("acme", "globex", "initech", "umbrella");
     private static final List<String> CUSTOMERS = List.of("Ada", "Grace", "Alan", "Edsger", "Barbara", "Zoë");
     private static final List<String> SUBJECTS = List.of("parcel late", "parcel lost", "wrong size", "refund");
@@ -58,7 +60,7 @@ final class Business {
         int cents = ThreadLocalRandom.current().nextInt(500, 50_000);
         DemoTable.Order placed = new DemoTable.Order(UUID.randomUUID(), any(TENANTS), cents, 1);
         table.placeOrder(tx, placed, any(CUSTOMERS));
-        return order(placed, "OrderPlaced");
+        return order(placed, ORDER_PLACED);
     }
 
     private Message openCase(Connection tx) {

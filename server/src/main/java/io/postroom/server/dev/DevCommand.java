@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "dev",
         description = {
-            "Try everything out: a PostgreSQL with data kept in a folder, a relay, a console, and demo traffic.",
+            "Try everything out: a PostgreSQL with data kept in a folder, a relay, workers, a console, and demo traffic.",
             "Shows every two seconds what flows where. Ctrl-C ends it; the next run goes on with the same data."
         },
         footer = {
@@ -110,7 +110,7 @@ public final class DevCommand implements Callable<Integer> {
     }
 
     private int connections() {
-        return Traffic.writers(rate) + LANES + 5;
+        return Traffic.writers(rate) + LANES + DemoWorkers.CONNECTIONS + 5;
     }
 
     private void run(DevServer server, HikariDataSource pool, StopSignal stop) {
@@ -129,11 +129,13 @@ public final class DevCommand implements Callable<Integer> {
                 Mischief mischief = new Mischief(postroom, url);
                 Faults faults = Faults.watch(postroom.database(), mischief::begin);
                 Relay relay = DemoRelay.build(postroom, "dev", DRAIN, faults);
+                DemoWorkers workers = new DemoWorkers(postroom, DRAIN);
                 Console console = console(server, postroom, metrics)) {
             maintenance.start();
             relay.start();
+            workers.start();
             greet(server.port(), console.entry());
-            try (Traffic traffic = Traffic.start(pool, postroom.outbox(), business, rate)) {
+            try (Traffic traffic = Traffic.start(pool, postroom, business, rate)) {
                 FlowBoard board = new FlowBoard(terminal, flow, traffic);
                 while (!stop.await(REFRESH)) {
                     board.show(postroom.journal().head().position(), relay.lag());
@@ -165,7 +167,7 @@ public final class DevCommand implements Callable<Integer> {
                 WebSettings.local(port),
                 metrics,
                 List.of(new FaultPages(postroom.database())),
-                List.of("demo", "relay", "maintenance", "console"));
+                List.of("demo", "relay", "workers", "maintenance", "console"));
     }
 
     /** Steps that are not released yet may change; then a folder of an earlier day no longer fits. */

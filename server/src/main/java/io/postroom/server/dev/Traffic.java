@@ -1,6 +1,9 @@
 package io.postroom.server.dev;
 
+import io.postroom.Postroom;
 import io.postroom.PostroomException;
+import io.postroom.job.Jobs;
+import io.postroom.message.Message;
 import io.postroom.outbox.Outbox;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -15,7 +18,7 @@ import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Applications at work: threads that change business rows and publish, at a given rate, until closed. */
+/** Applications at work: threads that change business rows, publish and enqueue, at a given rate, until closed. */
 final class Traffic implements AutoCloseable {
     static final int RATE_MAX = 20_000;
 
@@ -27,6 +30,7 @@ final class Traffic implements AutoCloseable {
 
     private final DataSource dataSource;
     private final Outbox outbox;
+    private final Jobs jobs;
     private final Business business;
     private final long intervalNanos;
     private final LongAdder committed = new LongAdder();
@@ -34,9 +38,10 @@ final class Traffic implements AutoCloseable {
     private final CountDownLatch closed = new CountDownLatch(1);
     private final List<Thread> writers = new ArrayList<>();
 
-    private Traffic(DataSource dataSource, Outbox outbox, Business business, int rate) {
+    private Traffic(DataSource dataSource, Postroom postroom, Business business, int rate) {
         this.dataSource = dataSource;
-        this.outbox = outbox;
+        this.outbox = postroom.outbox();
+        this.jobs = postroom.jobs();
         this.business = business;
         int count = writers(rate);
         this.intervalNanos = rate == 0 ? Long.MAX_VALUE : TimeUnit.SECONDS.toNanos(count) / rate;
@@ -46,8 +51,8 @@ final class Traffic implements AutoCloseable {
     }
 
     /** Begins with so many transactions a second; none at rate zero. */
-    static Traffic start(DataSource dataSource, Outbox outbox, Business business, int rate) {
-        Traffic traffic = new Traffic(dataSource, outbox, business, rate);
+    static Traffic start(DataSource dataSource, Postroom postroom, Business business, int rate) {
+        Traffic traffic = new Traffic(dataSource, postroom, business, rate);
         traffic.writers.forEach(Thread::start);
         return traffic;
     }
@@ -95,7 +100,11 @@ final class Traffic implements AutoCloseable {
     private void writeOn(Connection tx) throws SQLException {
         long next = System.nanoTime();
         while (!isClosedAfter(next - System.nanoTime())) {
-            outbox.publish(tx, business.step(tx));
+            Message message = business.step(tx);
+            outbox.publish(tx, message);
+            if (message.eventType().equals(Business.ORDER_PLACED)) {
+                jobs.enqueue(tx, DemoWorkers.receipt(message));
+            }
             if (ThreadLocalRandom.current().nextInt(100) < ROLLBACK_PERCENT) {
                 tx.rollback();
                 rolledBack.increment();

@@ -32,6 +32,12 @@ class DevTest {
             String url = url(lines);
             await(lines, "audit [1-9]\\d*/s");
             assertThat(query(url, "select count(*) from demo.orders")).isPositive();
+            assertThat(query(
+                            url,
+                            "select count(*) from postroom.job_done where kind = 'receipt.send' and state = 'done'"))
+                    .isPositive();
+            assertThat(query(url, "select count(*) from postroom.schedule where name = 'stock-count'"))
+                    .isEqualTo(1);
             assertThat(query(url, "select count(distinct tenant_id) from postroom.outbox"))
                     .isGreaterThan(1);
             try (Program second = dev()) {

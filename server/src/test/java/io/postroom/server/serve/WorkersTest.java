@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.job.Job;
 import io.postroom.schedule.FixedRate;
 import io.postroom.schedule.Schedule;
+import io.postroom.server.CommandRun;
 import io.postroom.server.Program;
 import io.postroom.testkit.TestDatabase;
 import java.io.IOException;
@@ -91,7 +92,7 @@ class WorkersTest {
             enqueue(Job.of("order.remind", "{\"order\": {\"id\": 7}}").tenantId("acme"));
             awaitDone(1);
             assertThat(database.queryLong(
-                            "select count(*) from postroom.message where aggregate_type = 'order' and aggregate_id = '7'"
+                            "select count(*) from postroom.outbox where aggregate_type = 'order' and aggregate_id = '7'"
                                     + " and event_type = 'OrderReminded' and event_version = 2 and tenant_id = 'acme'"
                                     + " and payload::text = '{\"order\": {\"id\": 7}}'"))
                     .isEqualTo(1);
@@ -99,7 +100,7 @@ class WorkersTest {
             await(() -> database.queryLong(
                             "select count(*) from postroom.dead_letter where error_class = 'invalid-message' and cause = 'rejected'")
                     == 1);
-            assertThat(database.queryLong("select count(*) from postroom.message"))
+            assertThat(database.queryLong("select count(*) from postroom.outbox"))
                     .isEqualTo(1);
             workers.terminate();
             assertThat(workers.awaitExit()).isZero();
@@ -296,7 +297,8 @@ class WorkersTest {
             assertThat(get(browser, entry.resolve("/settings"))).contains("workers");
             assertThat(get(browser, entry.resolve("/api/v1/settings")))
                     .contains("\"parts\":[\"workers\",\"maintenance\",\"console\",\"metrics\"]");
-            await(() -> get(browser, entry.resolve("/")).contains("hand-1"));
+            assertThat(CommandRun.of("status", "--url", database.url()).out())
+                    .containsPattern("worker +hand-1 +events");
             serve.terminate();
             assertThat(serve.awaitExit()).isZero();
         }
