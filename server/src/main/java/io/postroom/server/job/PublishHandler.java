@@ -8,9 +8,11 @@ import io.postroom.message.Message;
 import io.postroom.message.MessageRules;
 import io.postroom.outbox.Outbox;
 import io.postroom.retry.Fault;
+import io.postroom.server.terminal.Quoted;
 import java.sql.Connection;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -40,9 +42,15 @@ public final class PublishHandler implements TransactionalJobHandler {
             @Nullable String field,
             String eventType,
             int eventVersion) {
+        private static final Pattern FIELD = Pattern.compile("[^.]+(\\.[^.]+)*");
+
         public Event {
             if ((aggregateId == null) == (field == null)) {
                 throw new IllegalArgumentException("give either aggregate-id or aggregate-id-field");
+            }
+            if (field != null && !FIELD.matcher(field).matches()) {
+                throw new IllegalArgumentException("aggregate-id-field is '" + Quoted.text(field, 60)
+                        + "', it must be a name in the payload, or several with dots between");
             }
             // By the rules of messages, before there is any job.
             MessageRules.check(message(aggregateType, aggregateId == null ? "1" : aggregateId, eventType, eventVersion)

@@ -12,6 +12,8 @@ import io.postroom.server.job.PublishHandler;
 import io.postroom.server.job.WebhookHandler;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.Quoted;
+import io.postroom.server.terminal.Suggestion;
 import io.postroom.sink.webhook.WebhookSink;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -81,7 +84,8 @@ public final class WorkersBlock implements AutoCloseable {
         root.section("schedules")
                 .map(Section::sections)
                 .orElse(Map.of())
-                .forEach((name, section) -> ScheduleWords.read(name, section).ifPresent(block.schedules::add));
+                .forEach((name, section) -> ScheduleWords.read(name, section)
+                        .ifPresent(schedule -> block.schedule(schedule, section, jobs.keySet())));
         if (jobs.isEmpty() && !block.queues.isEmpty()) {
             root.problem(root.lineOf("workers"), "jobs has none; workers.queues needs kinds of jobs to do");
         } else if (!jobs.isEmpty() && block.queues.isEmpty()) {
@@ -107,7 +111,10 @@ public final class WorkersBlock implements AutoCloseable {
         }
         workers.integer("connections", value -> connections = connections(value));
         workers.each("queues", (queue, text) -> {
-            int threads = text.matches("\\d{1,9}") ? Integer.parseInt(text) : 0;
+            if (!text.matches("\\d{1,9}")) {
+                throw new IllegalArgumentException("'" + Quoted.text(text, 60) + "' is not a number of threads");
+            }
+            int threads = Integer.parseInt(text);
             queues.put(queue, checked(threads, builder -> builder.queue(queue, threads)));
         });
         workers.close();
@@ -135,6 +142,18 @@ public final class WorkersBlock implements AutoCloseable {
         }
         target(section, targets).ifPresent(target -> tasks.add(new Task(kind, retry, deadline[0], target)));
         section.close();
+    }
+
+    private void schedule(Schedule schedule, Section section, Set<String> kinds) {
+        String kind = schedule.job().kind();
+        String queue = schedule.job().queue();
+        if (queues.containsKey(queue) && !kinds.contains(kind)) {
+            section.problem(
+                    section.line(),
+                    section.path() + ".job: kind " + kind + " is none of jobs, and queue " + queue + " is for those"
+                            + Suggestion.didYouMean(kind, kinds));
+        }
+        schedules.add(schedule);
     }
 
     private Optional<Target> target(Section section, Targets targets) {
@@ -165,10 +184,12 @@ public final class WorkersBlock implements AutoCloseable {
         publish.close();
         try {
             return Optional.of(new PublishHandler.Event(aggregateType, aggregateId, field, eventType, version[0]));
-        } catch (IllegalArgumentException | PostroomException e) {
+        } catch (IllegalArgumentException e) {
             publish.problem(publish.line(), publish.path() + ": " + e.getMessage());
-            return Optional.empty();
+        } catch (PostroomException e) {
+            publish.problem(publish.line(), publish.path() + ": " + fact(e));
         }
+        return Optional.empty();
     }
 
     /** The value, if core takes it: its ranges are not repeated here. */
@@ -182,9 +203,14 @@ public final class WorkersBlock implements AutoCloseable {
             setting.apply(builder).build();
             return value;
         } catch (PostroomException e) {
-            String message = String.valueOf(e.getMessage());
-            throw new IllegalArgumentException(message.substring(message.indexOf(": ") + 2), e);
+            throw new IllegalArgumentException(fact(e), e);
         }
+    }
+
+    /** Without what could not be done: there is no worker and no message yet. */
+    private static String fact(PostroomException e) {
+        String message = String.valueOf(e.getMessage());
+        return message.substring(message.indexOf(": ") + 2);
     }
 
     private static Kind idle(String kind) {

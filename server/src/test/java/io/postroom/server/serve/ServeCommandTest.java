@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -60,15 +61,107 @@ class ServeCommandTest {
         assertThat(run.exitCode()).isEqualTo(2);
     }
 
+    private static final String PUBLISH = "publish: {aggregate-type: a, aggregate-id: x, event-type: E}";
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '~',
+            value = {
+                "workers: {quees: {a: 1}}                          | workers.quees is not a setting; did you mean workers.queues?",
+                "workers: {queues: {Hooks: 1}}                     | workers.queues.Hooks: queue is 'Hooks', it must be a lower-case letter",
+                "workers: {queues: {a: 0}}                         | workers.queues.a: queue 'a' has 0 threads, the range is 1 to 1000",
+                "workers: {queues: {a: many}}                      | workers.queues.a: 'many' is not a number of threads",
+                "workers: {queues: [a]}                            | workers.queues is a list, not names and values",
+                "workers: {lease: 1ms}                             | workers.lease: lease is PT0.001S, the range is PT0.1S to PT1H",
+                "workers: {poll-min: 5s}                           | workers: poll min is PT5S",
+                "workers: {connections: 5}                         | workers.connections: is 5, the range is 6 to 200",
+                "workers: {queues: {a: 1}}                         | jobs has none; workers.queues needs kinds of jobs to do",
+                "jobs: {a: {PUBLISH}}                              | workers.queues has none; name queues for these jobs alone",
+                "jobs: {a: {}}                                     | jobs.a has no target; give one of webhook and publish",
+                "jobs: {a: {PUBLISH, webhook: {}}}                 | jobs.a has several targets; give one of webhook and publish",
+                "jobs: {a b: {PUBLISH}}                            | jobs.a b: kind is 'a b', it must be 1 to 200 letters",
+                "jobs: {a: {PUBLISH, retry: quik}}                 | there is none named 'quik'; the names are quick, linear, quadratic, exponential; did you mean quick?",
+                "jobs: {a: {PUBLISH, on-error: {http.404: rejct}}} | jobs.a.on-error.http.404: 'rejct' is none of reject",
+                "jobs: {a: {PUBLISH, deadline: 8d}}                | jobs.a.deadline: the deadline of kind 'kind' is PT192H, the range is 1 ms to 7 days",
+                "jobs: {a: {PUBLISH, dedline: 1s}}                 | did you mean jobs.a.deadline?",
+                "jobs: {a: {publish: {aggregate-type: a, event-type: E}}} | jobs.a.publish: give either aggregate-id or aggregate-id-field",
+                "jobs: {a: {publish: {aggregate-type: a b, aggregate-id: x, event-type: E}}} | jobs.a.publish: aggregate type is 'a b'",
+                "jobs: {a: {publish: {aggregate-type: a, aggregate-id: x}}} | jobs.a.publish: event type is ''",
+                "jobs: {a: {publish: {aggregate-type: a, aggregate-id: x, event-type: E, event-version: 0}}} | event version is 0, the least is 1",
+                "jobs: {a: {publish: {aggregate-type: a, aggregate-id-field: a..b, event-type: E}}} | aggregate-id-field is 'a..b', it must be a name in the payload",
+                "jobs: {a: {publish: {agregate-type: a}}}          | did you mean jobs.a.publish.aggregate-type?",
+                "jobs: {a: {webhook: {url: 'https://h.example/'}}} | jobs.a.webhook: secret is missing",
+                "jobs: {a: {webhook: {url: 'https://169.254.169.254/', secrets: ['${S}']}}} | 169.254.169.254 serves cloud credentials; it cannot be allowed",
+                "jobs: {a: {webhook: {url: 'https://10.0.0.1/', secrets: ['${S}']}}} | 10.0.0.1 is not a public address",
+                "schedules: {a: {every: 1h}}                       | schedules.a has no job; say which kind, in which queue",
+                "schedules: {a: {job: {kind: a}}}                  | schedules.a has no time; give one of cron, every and delay",
+                "schedules: {a: {every: 1h, delay: 1h, job: {kind: a}}} | schedules.a has several times",
+                "schedules: {A: {every: 1h, job: {kind: a}}}       | could not use schedule 'A': its name must be a lower-case letter",
+                "schedules: {a: {every: 1ms, job: {kind: a}}}      | schedules.a.every: could not use a period of PT0.001S",
+                "schedules: {a: {cron: 61 * * * *, job: {kind: a}}} | schedules.a.cron: could not read schedule '61 * * * *': minute is 61",
+                "schedules: {a: {cron: 0 0 * * *, zone: Mars, job: {kind: a}}} | there is no time zone 'Mars'",
+                "schedules: {a: {every: 1h, zone: UTC, job: {kind: a}}} | schedules.a.zone is for cron alone",
+                "schedules: {a: {every: 1h, missed: never, job: {kind: a}}} | schedules.a.missed: 'never' is none of skip, once, all",
+                "schedules: {a: {every: 1h, overlap: no, job: {kind: a}}} | schedules.a.overlap: 'no' is neither true nor false",
+                "schedules: {a: {every: 1h, job: {}}}              | schedules.a.job: could not enqueue job of kind ''",
+                "schedules: {a: {every: 1h, job: {kind: a, queu: b}}} | did you mean schedules.a.job.queue?",
+                "schedules: {a: {every: 1h, job: {kind: a, payload: '{'}}} | schedules.a.job: could not enqueue job of kind a: payload is not JSON",
+                "schedules: {a: {every: 1h, job: {kind: a, priority: 1000}}} | priority is 1000, the range is 0 to 999",
+            })
+    void refusesWorkersThatItCannotUse(String text, String sentence) throws Exception {
+        Path file = Files.writeString(
+                folder.resolve("postroom.yaml"), "# comment\n" + text.replace("PUBLISH", PUBLISH) + "\n");
+        CommandRun run = CommandRun.of(
+                Map.of("S", "whsec_" + "QUJD".repeat(10)), "serve", "--config", file.toString(), "--check");
+        assertThat(run.err()).contains("line 2: ").contains(sentence).doesNotContain("Exception");
+        assertThat(run.exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    void refusesAScheduleForAQueueOfItsOwnWhoseKindItDoesNotKnow() throws Exception {
+        Path file = Files.writeString(folder.resolve("postroom.yaml"), """
+                workers: {queues: {events: 1}}
+                jobs: {tick: {%s}}
+                schedules:
+                  good: {every: 1h, job: {kind: report, queue: reports}}
+                  bad: {every: 1h, job: {kind: tik, queue: events}}
+                """.formatted(PUBLISH));
+        assertThat(CommandRun.of("serve", "--config", file.toString(), "--check")
+                        .err())
+                .contains(
+                        "line 5: schedules.bad.job: kind tik is none of jobs, and queue events is for those; did you mean tick?")
+                .doesNotContain("good");
+    }
+
+    @Test
+    void needsSomethingToDoIfOnlyWorkersAreAskedFor() throws Exception {
+        Path file = Files.writeString(folder.resolve("postroom.yaml"), "console: {address: 0}\n");
+        CommandRun run = CommandRun.of("serve", "--config", file.toString(), "--only", "workers", "--check");
+        assertThat(run.err()).contains("jobs has none; workers need a kind of job to do, or a schedule to fire");
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(CommandRun.of("serve", "--only", "worker").err())
+                .contains("the parts are relay, workers, maintenance, console, metrics")
+                .contains("did you mean workers?");
+    }
+
     @Test
     void tellsOfAllProblemsAtOnce() throws Exception {
-        Path file = Files.writeString(
-                folder.resolve("postroom.yaml"), "console: {adress: 1, https: maybe}\nrelay: {batch-sise: 1}\n");
+        Path file = Files.writeString(folder.resolve("postroom.yaml"), """
+                        console: {adress: 1, https: maybe}
+                        relay: {batch-sise: 1}
+                        workers: {leas: 1s}
+                        jobs: {a: {}}
+                        schedules: {b: {}}
+                        """);
         assertThat(CommandRun.of("serve", "--config", file.toString(), "--check")
                         .err())
                 .contains("adress")
                 .contains("https")
-                .contains("batch-sise");
+                .contains("batch-sise")
+                .contains("line 3: workers.leas")
+                .contains("line 4: jobs.a")
+                .contains("line 5: schedules.b");
         assertThat(CommandRun.of("serve", "--only", "consol").err()).contains("did you mean console?");
     }
 
