@@ -1,5 +1,6 @@
 package io.postroom.server.relay;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -22,35 +23,60 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The tables of settings in docs/relay.md: that they are complete, and that every range in them holds at both ends. */
+/** The tables of settings in docs/relay.md and docs/serve.md: that they are complete, and that every range in them holds at both ends. */
 class RelaySettingsDocTest {
     private static final Pattern HEAD = Pattern.compile("\\| `?([a-z ]+)`? \\| unless given \\| range \\|");
     private static final Pattern NAME = Pattern.compile("`([a-z-]+)`");
     private static final Pattern RANGE = Pattern.compile("(\\d+)([A-Za-z]*) to (\\d+)([A-Za-z]*)");
 
     /** A file with one setting of a block, by the block's name in the tables. */
-    private static final Map<String, String> FILES = Map.of(
-            "top level", "SETTING\nsubscriptions: {a: {log: {}}}\n",
+    private static final Map<String, String> FILES = Map.ofEntries(
+            entry("top level", "SETTING\nsubscriptions: {a: {log: {}}}\n"),
             // A short lease needs a short interval, whatever else is tried.
-            "relay", "relay: {settle-interval: 0ms, SETTING}\nsubscriptions: {a: {log: {}}}\n",
-            "subscription", "subscriptions: {a: {log: {}, SETTING}}\n",
-            "filter", "subscriptions: {a: {log: {}, filter: {SETTING}}}\n",
-            "kafka", "subscriptions: {a: {kafka: {bootstrap-servers: 'h:1', topic: t, SETTING}}}\n",
-            "webhook", "subscriptions: {a: {webhook: {url: 'https://h.example/', secrets: ['${S}'], SETTING}}}\n");
+            entry("relay", "relay: {settle-interval: 0ms, SETTING}\nsubscriptions: {a: {log: {}}}\n"),
+            entry("subscription", "subscriptions: {a: {log: {}, SETTING}}\n"),
+            entry("filter", "subscriptions: {a: {log: {}, filter: {SETTING}}}\n"),
+            entry("kafka", "subscriptions: {a: {kafka: {bootstrap-servers: 'h:1', topic: t, SETTING}}}\n"),
+            entry(
+                    "webhook",
+                    "subscriptions: {a: {webhook: {url: 'https://h.example/', secrets: ['${S}'], SETTING}}}\n"),
+            entry("workers", served("queues: {q: 1}, SETTING", "", "every: 1h", "")),
+            entry("job", served("queues: {q: 1}", ", SETTING", "every: 1h", "")),
+            entry(
+                    "publish",
+                    served("queues: {q: 1}", "", "every: 1h", "").replace("event-type: E", "event-type: E, SETTING")),
+            entry("schedule", served("queues: {q: 1}", "", "every: 1h, SETTING", "")),
+            entry("job of a schedule", served("queues: {q: 1}", "", "every: 1h", ", SETTING")));
 
     @TempDir
     private Path folder;
 
     private record Row(String block, List<String> names, String range) {}
 
-    private static String page() throws IOException {
-        return Files.readString(Path.of("..", "docs", "relay.md"));
+    /** A file with workers, and a subscription because postroom relay wants one. */
+    private static String served(String workers, String job, String schedule, String scheduled) {
+        return """
+                subscriptions: {a: {log: {}}}
+                workers: {%s}
+                jobs: {k: {publish: {aggregate-type: a, aggregate-id: b, event-type: E}%s}}
+                schedules: {s: {%s, job: {kind: k%s}}}
+                """.formatted(workers, job, schedule, scheduled);
+    }
+
+    private static String page(String name) throws IOException {
+        return Files.readString(Path.of("..", "docs", name));
     }
 
     private static List<Row> rows() throws IOException {
+        List<Row> rows = new ArrayList<>(rows("relay.md"));
+        rows.addAll(rows("serve.md"));
+        return rows;
+    }
+
+    private static List<Row> rows(String page) throws IOException {
         List<Row> rows = new ArrayList<>();
         String block = "";
-        for (String line : page().lines().toList()) {
+        for (String line : page(page).lines().toList()) {
             Matcher head = HEAD.matcher(line);
             if (head.matches()) {
                 block = head.group(1);
@@ -88,11 +114,16 @@ class RelaySettingsDocTest {
     }
 
     @Test
-    void theCompleteFileHasEverySetting() throws IOException {
-        String page = page();
-        String file = page.substring(page.indexOf("```yaml"), page.indexOf("## When a message fails"));
-        for (Row row : rows()) {
-            assertThat(row.names).allMatch(name -> file.contains(name + ":"), "is in the file");
+    void theCompleteFilesHaveEverySetting() throws IOException {
+        hasEverySetting("relay.md", "## A complete file", "## When a message fails");
+        hasEverySetting("serve.md", "## Workers", "**webhook.**");
+    }
+
+    private static void hasEverySetting(String name, String begin, String end) throws IOException {
+        String page = page(name);
+        String file = page.substring(page.indexOf(begin), page.indexOf(end));
+        for (Row row : rows(name)) {
+            assertThat(row.names).allMatch(setting -> file.contains(setting + ":"), "is in the file");
         }
     }
 

@@ -119,6 +119,23 @@ class ServeCommandTest {
     }
 
     @Test
+    void readsTheWorkersOfTheDocumentation() throws Exception {
+        String page = Files.readString(Path.of("..", "docs", "serve.md"));
+        int begin = page.indexOf("```yaml\n", page.indexOf("## Workers")) + "```yaml\n".length();
+        Path file =
+                Files.writeString(folder.resolve("postroom.yaml"), page.substring(begin, page.indexOf("```", begin)));
+        CommandRun run = CommandRun.of(
+                Map.of("WEBHOOK_SECRET", "whsec_" + "QUJD".repeat(10)),
+                "serve",
+                "--config",
+                file.toString(),
+                "--only",
+                "workers",
+                "--check");
+        assertThat(run.err()).contains("can be used").hasLineCount(1);
+    }
+
+    @Test
     void refusesAScheduleForAQueueOfItsOwnWhoseKindItDoesNotKnow() throws Exception {
         Path file = Files.writeString(folder.resolve("postroom.yaml"), """
                 workers: {queues: {events: 1}}

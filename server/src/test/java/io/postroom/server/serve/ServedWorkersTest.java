@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Workers of a server that has nobody's code: the program in JVMs of its own, real PostgreSQL, a real endpoint. */
-class WorkersTest {
+class ServedWorkersTest {
     private static final String KEY = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
     @TempDir
