@@ -14,6 +14,7 @@ import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.tracing.Traces;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -84,9 +85,10 @@ public final class RelayCommand implements Callable<Integer> {
                     .build();
             SchemaCheck.require(postroom, terminal);
             DurabilityCheck.warn(postroom.database(), terminal);
-            try (Maintenance maintenance = postroom.maintenance();
+            try (Traces traces = file.tracing().map(Traces::start).orElse(null);
+                    Maintenance maintenance = postroom.maintenance();
                     MaterializedViews views = postroom.materializedViews();
-                    Relay relay = file.relay(postroom)) {
+                    Relay relay = file.relay(postroom, traces == null ? null : traces.tracing())) {
                 // A position to begin at may be that of a message that nobody has stamped yet.
                 postroom.journal().stampAll();
                 relay.start();

@@ -3,6 +3,7 @@ package io.postroom.server.relay;
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
 import io.postroom.message.Upcasters;
+import io.postroom.opentelemetry.Tracing;
 import io.postroom.postgres.Schema;
 import io.postroom.relay.OnBurial;
 import io.postroom.relay.Order;
@@ -15,6 +16,7 @@ import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.tracing.TracingSettings;
 import io.postroom.server.web.WebSettings;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -46,6 +48,7 @@ public final class RelayFile implements AutoCloseable {
     private final List<Delivery> deliveries;
     private final WebSettings console;
     private final WorkersBlock workers;
+    private final @Nullable TracingSettings tracing;
 
     private RelayFile(
             @Nullable String url,
@@ -54,7 +57,8 @@ public final class RelayFile implements AutoCloseable {
             Settings settings,
             List<Delivery> deliveries,
             WebSettings console,
-            WorkersBlock workers) {
+            WorkersBlock workers,
+            @Nullable TracingSettings tracing) {
         this.url = url;
         this.schema = schema;
         this.upcasters = upcasters;
@@ -62,6 +66,7 @@ public final class RelayFile implements AutoCloseable {
         this.deliveries = List.copyOf(deliveries);
         this.console = console;
         this.workers = workers;
+        this.tracing = tracing;
     }
 
     private record Delivery(Subscription subscription, Sink sink, List<Address> addresses) {}
@@ -104,8 +109,10 @@ public final class RelayFile implements AutoCloseable {
         Targets targets = new Targets(terminal);
         List<Delivery> deliveries = deliveries(root, settings, targets, needed.contains("relay"));
         WorkersBlock workers = WorkersBlock.read(root, targets, terminal.environment(), needed.contains("workers"));
+        TracingSettings tracing =
+                TracingBlock.read(root, terminal.environment()).orElse(null);
         root.close();
-        RelayFile read = new RelayFile(url, schema, upcasters, settings, deliveries, console, workers);
+        RelayFile read = new RelayFile(url, schema, upcasters, settings, deliveries, console, workers, tracing);
         if (!problems.isEmpty()) {
             read.close();
             throw unusable(file, problems);
@@ -282,8 +289,18 @@ public final class RelayFile implements AutoCloseable {
         return settings.connections > 0 ? settings.connections : Math.min(CONNECTIONS_MIN + lanes, 20);
     }
 
+    /** Where spans go; empty if there are none. */
+    public Optional<TracingSettings> tracing() {
+        return Optional.ofNullable(tracing);
+    }
+
     /** A relay on a database, not yet started; problems that only core sees are problems of the file. */
     public Relay relay(Postroom postroom) {
+        return relay(postroom, null);
+    }
+
+    /** The same, with a span for each attempt at a message. */
+    public Relay relay(Postroom postroom, @Nullable Tracing spans) {
         Relay.Builder builder = postroom.relay()
                 .name(settings.name)
                 .lease(settings.lease)
@@ -292,7 +309,11 @@ public final class RelayFile implements AutoCloseable {
                 .stopGrace(settings.stopGrace)
                 .probe(settings.probeFirst, settings.probeLongest)
                 .batch(settings.batchSize, settings.batchBytes);
-        deliveries.forEach(delivery -> builder.deliver(delivery.subscription(), delivery.sink()));
+        deliveries.forEach(delivery -> builder.deliver(
+                delivery.subscription(),
+                spans == null
+                        ? delivery.sink()
+                        : spans.sink(delivery.subscription().name(), delivery.sink())));
         try {
             return builder.build();
         } catch (PostroomException e) {

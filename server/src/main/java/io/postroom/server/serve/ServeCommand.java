@@ -23,6 +23,7 @@ import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.tracing.Traces;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -190,7 +191,11 @@ public final class ServeCommand implements Callable<Integer> {
             DurabilityCheck.warn(postroom.database(), terminal);
             // A position to begin at may be that of a message that nobody has stamped yet.
             postroom.journal().stampAll();
-            Relay relay = file.relay(postroom);
+            Traces traces = file.tracing().map(Traces::start).orElse(null);
+            if (traces != null) {
+                running.push(traces);
+            }
+            Relay relay = file.relay(postroom, traces == null ? null : traces.tracing());
             running.push(relay);
             relay.start();
         }

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The tables of settings in docs/relay.md and docs/serve.md: that they are complete, and that every range in them holds at both ends. */
+/** The tables of settings in docs/relay.md, docs/serve.md and docs/tracing.md: that they are complete, and that every range in them holds at both ends. */
 class RelaySettingsDocTest {
     private static final Pattern HEAD = Pattern.compile("\\| `?([a-z ]+)`? \\| unless given \\| range \\|");
     private static final Pattern NAME = Pattern.compile("`([a-z-]+)`");
@@ -40,6 +40,7 @@ class RelaySettingsDocTest {
             entry(
                     "webhook",
                     "subscriptions: {a: {webhook: {url: 'https://h.example/', secrets: ['${S}'], SETTING}}}\n"),
+            entry("tracing", "subscriptions: {a: {log: {}}}\ntracing: {endpoint: 'http://h', SETTING}\n"),
             entry("workers", served("queues: {q: 1}, SETTING", "", "every: 1h", "")),
             entry("job", served("queues: {q: 1}", ", SETTING", "every: 1h", "")),
             entry(
@@ -70,6 +71,7 @@ class RelaySettingsDocTest {
     private static List<Row> rows() throws IOException {
         List<Row> rows = new ArrayList<>(rows("relay.md"));
         rows.addAll(rows("serve.md"));
+        rows.addAll(rows("tracing.md"));
         return rows;
     }
 
@@ -116,6 +118,7 @@ class RelaySettingsDocTest {
     @Test
     void theCompleteFilesHaveEverySetting() throws IOException {
         hasEverySetting("relay.md", "## A complete file", "## When a message fails");
+        hasEverySetting("tracing.md", "## From the server", "| `tracing`");
         hasEverySetting("serve.md", "## Workers", "**webhook.**");
     }
 
