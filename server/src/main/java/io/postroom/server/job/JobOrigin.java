@@ -1,13 +1,13 @@
 package io.postroom.server.job;
 
-import io.postroom.job.JobContext;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.Sql;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where jobs come from: a few letters that no other schema has, and that stay over a restart and a restored dump. Ids of jobs count from
+ * Where jobs come from: a few letters that no other schema has, and that stay over a restart, and over a restored dump if the
+ * database keeps its name. Ids of jobs count from
  * one in every schema; an endpoint that serves two of them must not take one's job for the other's. Safe for use by many threads.
  */
 public final class JobOrigin {
@@ -22,12 +22,12 @@ public final class JobOrigin {
     }
 
     /** A name for the job that is its own everywhere: {@code job-3f2a9c1b7d4e-42}. */
-    String idOf(JobContext job) {
+    String idOf(long job) {
         String known = letters;
         if (known == null) {
             known = Objects.requireNonNull(database.run(tx -> readOrigin.on(tx).one(row -> row.getString("letters"))));
             letters = known;
         }
-        return "job-" + known + "-" + job.id();
+        return "job-" + known + "-" + job;
     }
 }

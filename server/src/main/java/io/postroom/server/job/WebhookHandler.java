@@ -29,7 +29,8 @@ public final class WebhookHandler implements JobHandler {
 
     @Override
     public JobOutcome handle(JobContext job) throws Exception {
-        Webhook webhook = new Webhook(origin.idOf(job), "job " + job.id(), job.kind(), job.tenantId(), job.payload());
+        Webhook webhook =
+                new Webhook(origin.idOf(job.id()), "job " + job.id(), job.kind(), job.tenantId(), job.payload());
         return outcome(sink.send(webhook).toCompletableFuture().get());
     }
 

@@ -3,6 +3,8 @@ package io.postroom.server.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.job.Job;
+import io.postroom.postgres.Grants;
+import io.postroom.postgres.Schema;
 import io.postroom.schedule.FixedRate;
 import io.postroom.schedule.Schedule;
 import io.postroom.server.CommandRun;
@@ -301,6 +303,72 @@ class ServedWorkersTest {
                     .containsPattern("worker +hand-1 +events");
             serve.terminate();
             assertThat(serve.awaitExit()).isZero();
+        }
+    }
+
+    @Test
+    void theRolesOfARelayAndAWriterAreEnough() throws Exception {
+        Grants grants = Grants.of(new Schema(database.name()));
+        String both = database.name() + "_both";
+        database.execute(
+                grants.print(Schema.POSTROOM),
+                "create role " + both,
+                "grant " + grants.relay() + ", " + grants.writer() + " to " + both);
+        try (JobEndpoint endpoint = JobEndpoint.start(request -> 204)) {
+            Path file = Files.writeString(folder.resolve("postroom.yaml"), """
+                    workers: {queues: {hooks: 2}}
+                    jobs:
+                      hook: {%s}
+                      tick: {publish: {aggregate-type: clock, aggregate-id: main, event-type: Ticked}}
+                    schedules:
+                      ticking: {every: 1s, job: {kind: tick, queue: hooks}}
+                    """.formatted(endpoint.block()));
+            String url = database.url() + (database.url().contains("?") ? "&" : "?") + "options=-c%20role=" + both;
+            try (Program workers = Program.start(
+                    Map.of("HOOK_SECRET", "whsec_" + KEY),
+                    "serve",
+                    "--config",
+                    file.toString(),
+                    "--only",
+                    "workers",
+                    "--url",
+                    url)) {
+                enqueue(Job.of("hook", "{}"));
+                endpoint.await();
+                await(() -> database.queryLong("select count(*) from postroom.outbox") >= 1);
+                workers.terminate();
+                assertThat(workers.awaitExit()).isZero();
+                assertThat(workers.said()).doesNotContain("permission");
+            }
+        } finally {
+            for (String role : grants.roles()) {
+                database.execute(
+                        "reassign owned by " + role + " to current_user", "drop owned by " + role, "drop role " + role);
+            }
+            database.execute("drop role " + both);
+        }
+    }
+
+    @Test
+    void showsItsMetricsWithoutAConsole() throws Exception {
+        Path file = Files.writeString(folder.resolve("postroom.yaml"), """
+                console: {address: 0}
+                workers: {queues: {hooks: 1}}
+                jobs:
+                  tick: {publish: {aggregate-type: clock, aggregate-id: main, event-type: Ticked}}
+                """);
+        try (Program workers = Program.start(
+                "serve", "--config", file.toString(), "--only", "workers,metrics", "--url", database.url())) {
+            String said = workers.awaitTalk(line -> line.contains("metrics at "));
+            URI metrics = URI.create(said.substring(said.indexOf("http")));
+            enqueue(Job.of("tick", "{}"));
+            HttpClient client = HttpClient.newHttpClient();
+            await(
+                    () -> get(client, metrics)
+                            .contains(
+                                    "postroom_jobs_run_seconds_count{kind=\"tick\",outcome=\"done\",queue=\"hooks\",schema=\"postroom\"} 1"));
+            workers.terminate();
+            assertThat(workers.awaitExit()).isZero();
         }
     }
 

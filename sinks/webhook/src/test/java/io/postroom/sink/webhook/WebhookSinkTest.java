@@ -1,6 +1,7 @@
 package io.postroom.sink.webhook;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
@@ -24,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class WebhookSinkTest {
@@ -67,6 +70,56 @@ class WebhookSinkTest {
             answers.add(sink.send(Messages.firstAttempt(message)));
         }
         return answers;
+    }
+
+    @Test
+    void sendsWhatIsNoMessageWithTheSameBodyAtEveryAttempt() throws Exception {
+        Webhook webhook = new Webhook("job-1f-42", "job 42", "receipt.\"send\"", "acme", "{ \"a\": 1.00 }");
+        try (WebhookSink sink = Sending.local(receiver.url("/hook")).build()) {
+            assertThat(Sending.answer(sink.send(webhook))).isInstanceOf(Outcome.Accepted.class);
+            assertThat(Sending.answer(sink.send(webhook))).isInstanceOf(Outcome.Accepted.class);
+        }
+        for (Receiver.Request request : receiver.requests()) {
+            assertThat(new String(request.body(), StandardCharsets.UTF_8))
+                    .isEqualTo("{\"type\":\"receipt.\\\"send\\\"\",\"data\":{ \"a\": 1.00 }}");
+            assertThat(request.header("webhook-id")).isEqualTo("job-1f-42");
+            assertThat(request.header("webhook-signature")).startsWith("v1,");
+        }
+        assertThat(receiver.requests()).hasSize(2);
+    }
+
+    @Test
+    void sendsWhatIsNoMessageAsACloudEvent() throws Exception {
+        Webhook webhook = new Webhook("job-1f-42", "job 42", "receipt.send", "acme", "{ \"a\": 1.00 }");
+        try (WebhookSink sink =
+                Sending.local(receiver.url("/hook")).cloudEvents("/shop").build()) {
+            assertThat(Sending.answer(sink.send(webhook))).isInstanceOf(Outcome.Accepted.class);
+        }
+        Receiver.Request request = receiver.only();
+        assertThat(new String(request.body(), StandardCharsets.UTF_8)).isEqualTo("{ \"a\": 1.00 }");
+        assertThat(request.header("ce-id")).isEqualTo("job-1f-42");
+        assertThat(request.header("ce-type")).isEqualTo("receipt.send");
+        assertThat(request.header("ce-source")).isEqualTo("/shop");
+        assertThat(request.header("ce-tenantid")).isEqualTo("acme");
+    }
+
+    @Test
+    void saysOfWhatIsNoMessageWhatItIs() throws Exception {
+        receiver.answer(Receiver.Answer.of(503));
+        try (WebhookSink sink = Sending.local(receiver.url("/hook")).build()) {
+            Outcome outcome = Sending.answer(sink.send(new Webhook("job-42", "job 42", "a", null, "{}")));
+            assertThat(Sending.reason(outcome))
+                    .startsWith("could not send job 42 to http://127.0.0.1:")
+                    .endsWith("the endpoint answered 503; it waits for its next attempt");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a.b", "a b", "a\r\nx: y", "ä"})
+    void takesNoIdThatTheSignatureOrAHeaderCouldMistake(String id) {
+        assertThatThrownBy(() -> new Webhook(id, "job 42", "a", null, "{}"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("could not make webhook of job 42");
     }
 
     @Test
