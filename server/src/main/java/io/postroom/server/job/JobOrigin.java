@@ -6,9 +6,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where jobs come from: a few letters that no other schema has, and that stay over a restart, and over a restored dump if the
- * database keeps its name. Ids of jobs count from
- * one in every schema; an endpoint that serves two of them must not take one's job for the other's. Safe for use by many threads.
+ * Where jobs come from: a few letters that no other schema has, and that stay over a restart, and over a restored dump if the database
+ * keeps its name. Ids of jobs count from one in every schema; an endpoint that serves two of them must not take one's job for the other's.
+ * Safe for use by many threads.
  */
 public final class JobOrigin {
     private final Database database;

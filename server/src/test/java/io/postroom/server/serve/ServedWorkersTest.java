@@ -91,12 +91,15 @@ class ServedWorkersTest {
                   order.remind:
                     publish: {aggregate-type: order, aggregate-id-field: order.id, event-type: OrderReminded, event-version: 2}
                 """)) {
-            enqueue(Job.of("order.remind", "{\"order\": {\"id\": 7}}").tenantId("acme"));
+            enqueue(Job.of("order.remind", "{\"order\": {\"id\": 7}}")
+                    .tenantId("acme")
+                    .header("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
             awaitDone(1);
             assertThat(database.queryLong(
                             "select count(*) from postroom.outbox where aggregate_type = 'order' and aggregate_id = '7'"
                                     + " and event_type = 'OrderReminded' and event_version = 2 and tenant_id = 'acme'"
-                                    + " and payload::text = '{\"order\": {\"id\": 7}}'"))
+                                    + " and payload::text = '{\"order\": {\"id\": 7}}'"
+                                    + " and headers ->> 'traceparent' like '00-4bf92f35%'"))
                     .isEqualTo(1);
             enqueue(Job.of("order.remind", "{\"order\": {}}"));
             await(() -> database.queryLong(
