@@ -148,6 +148,17 @@ public final class Schedules {
         return table.remove(tx, name);
     }
 
+    /** The same by an operator; throws if there is none. Whoever still declares it brings it back when it starts. */
+    public void remove(String name, String actor, String reason) {
+        check("remove", name, actor, reason);
+        database.transact(tx -> {
+            get(tx, "remove", name);
+            table.remove(tx, name);
+            audit.record(tx, actor, "schedule remove", "schedule " + name, reason, Map.of());
+            return true;
+        });
+    }
+
     /** Fires what is due, once, on the caller's thread; returns how many jobs were enqueued. */
     public int runOnce() {
         return firing.fire(null);

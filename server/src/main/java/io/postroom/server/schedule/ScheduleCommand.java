@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 /** The schedules' commands: thin words around {@link Schedules}. */
 @Command(
         name = "schedule",
-        description = "Look at schedules, run, pause and resume them.",
+        description = "Look at schedules, run, pause, resume and remove them.",
         synopsisSubcommandLabel = "COMMAND")
 public final class ScheduleCommand {
     private static final int NEXT = 5;
@@ -145,6 +145,22 @@ public final class ScheduleCommand {
         return told(() -> {
             boolean resumed = open().resume(name, act.actor(), act.reason());
             terminal.say("schedule " + name + (resumed ? " goes on" : " is not paused"));
+            return ExitCode.OK;
+        });
+    }
+
+    @Command(
+            name = "remove",
+            description = {
+                "Take a schedule away that nobody declares any more. Jobs that it has enqueued go on.",
+                "An application or a file that still declares it brings it back at its next start."
+            },
+            footer = {"%nExample:", "  postroom schedule remove nightly-report --reason 'nobody reads it'"})
+    int remove(@Mixin OperatorOptions operator, @Parameters(paramLabel = "NAME", description = NAME) String name) {
+        Act act = operator.act();
+        return told(() -> {
+            open().remove(name, act.actor(), act.reason());
+            terminal.say("schedule " + name + " is removed");
             return ExitCode.OK;
         });
     }

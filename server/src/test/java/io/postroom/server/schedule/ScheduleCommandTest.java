@@ -64,4 +64,24 @@ class ScheduleCommandTest {
         assertThat(run("next", "nightly", "--count", "0").exitCode()).isEqualTo(2);
         assertThat(run("pause", "nightly").exitCode()).isEqualTo(2);
     }
+
+    @Test
+    void removesWhatNobodyDeclaresAnyMore() {
+        Postroom postroom = database.postroom();
+        Schedule former = Schedule.of(
+                "former", Cron.parse("0 3 * * *", "UTC"), Job.of("report", "{}").build());
+        postroom.database().transact(tx -> postroom.schedules().put(tx, former));
+        assertThat(run("run", "former", "--reason", "once more").exitCode()).isZero();
+        assertThat(run("remove", "former").exitCode()).isEqualTo(2);
+        assertThat(run("remove", "former", "--reason", "nobody reads it").err()).contains("schedule former is removed");
+        assertThat(database.queryLong("select count(*) from postroom.schedule where name = 'former'"))
+                .isZero();
+        assertThat(
+                        database.queryLong(
+                                "select count(*) from postroom.audit where action = 'schedule remove' and subject = 'schedule former'"))
+                .isEqualTo(1);
+        CommandRun again = run("remove", "former", "--reason", "nobody reads it");
+        assertThat(again.err()).contains("could not remove schedule 'former': there is none of this name");
+        assertThat(again.exitCode()).isEqualTo(3);
+    }
 }
