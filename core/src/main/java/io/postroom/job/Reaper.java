@@ -66,6 +66,7 @@ final class Reaper {
     private final LongSupplier nanos;
     /** Jobs that could not be rescued, the last one last. Only the reaper's thread uses them. */
     private final Map<Long, Spared> spared = new LinkedHashMap<>();
+
     private final Pace strays = new Pace(Duration.ZERO, RARE_PAUSE_MAX);
     /** Most looks for overdue jobs begin with the deadlines of the last one: whoever was over them then was found, or locked. */
     private final Pace wholeLooks = new Pace(Duration.ZERO, RARE_PAUSE_MAX);
