@@ -42,6 +42,7 @@ public final class KafkaSource implements AutoCloseable {
     private static final Backoff TROUBLE = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(30));
 
     private final Reception reception;
+    private final RecordReader reader;
     private final Inbox inbox;
     private final Retention retention;
     private final List<String> topics;
@@ -55,6 +56,7 @@ public final class KafkaSource implements AutoCloseable {
 
     private KafkaSource(Builder builder, Reception reception, Map<String, Object> settings) {
         this.reception = reception;
+        this.reader = new RecordReader(builder.consumer);
         this.inbox = builder.postroom.inbox();
         this.retention = builder.retention;
         this.topics = List.copyOf(builder.topics);
@@ -122,7 +124,7 @@ public final class KafkaSource implements AutoCloseable {
         try (Brokers brokers = Brokers.of(settings, topics)) {
             ids = brokers.requireTopics();
         }
-        try (GroupSession begun = new GroupSession(settings, ids, reception, grace)) {
+        try (GroupSession begun = new GroupSession(settings, ids, reception, reader, grace)) {
             session = begun;
             LOG.info("source {} receives from {}", reception.consumer(), topics);
             if (closing.getCount() > 0) {
