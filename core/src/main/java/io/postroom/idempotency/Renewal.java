@@ -61,6 +61,11 @@ final class Renewal {
         private final KeyPolicy policy;
         private final long third;
         private final long end;
+        private final Thread runner = Thread.currentThread();
+        /** Guarded by this. */
+        private boolean ended;
+        /** Guarded by this. */
+        private boolean interrupted;
         /** For the thread that renews alone. */
         private long due;
 
@@ -72,6 +77,23 @@ final class Renewal {
             this.due = System.nanoTime() + third;
         }
 
+        /** Whoever hangs is to come back: the lease is lost to it. Not after its steps have ended: the thread does other things then. */
+        private synchronized void interrupt() {
+            if (!ended) {
+                interrupted = true;
+                runner.interrupt();
+            }
+        }
+
+        /** On the thread of the steps, which keeps no interrupt of ours. */
+        private synchronized void end() {
+            ended = true;
+            if (interrupted && Thread.currentThread() == runner) {
+                interrupted = false;
+                Thread.interrupted();
+            }
+        }
+
         private boolean isOver() {
             return System.nanoTime() - end > 0;
         }
@@ -81,7 +103,7 @@ final class Renewal {
         }
     }
 
-    /** Renews until it is stopped, or the steps have taken too long. */
+    /** Renews until it is stopped, or the steps have taken too long: then the caller's thread is interrupted. */
     Beat keep(Steps steps, KeyPolicy policy) {
         Kept kept = new Kept(steps, policy);
         all.add(kept);
@@ -92,6 +114,7 @@ final class Renewal {
         ScheduledFuture<?> beat =
                 thread.scheduleWithFixedDelay(() -> beat(kept), kept.third, kept.third / 2, TimeUnit.NANOSECONDS);
         return () -> {
+            kept.end();
             all.remove(kept);
             beat.cancel(false);
             if (all.isEmpty() && closing.compareAndSet(false, true)) {
@@ -104,9 +127,10 @@ final class Renewal {
         if (kept.isOver()) {
             if (all.remove(kept)) {
                 LOG.warn(
-                        "steps of {} take longer than {}; the lease is not renewed any more",
+                        "steps of {} take longer than {}; they are interrupted, and the lease is not renewed any more",
                         kept.steps.key(),
                         kept.policy.runtimeMax());
+                kept.interrupt();
             }
         } else if (kept.isDueSoon()) {
             List<Kept> due = new ArrayList<>();
