@@ -1,4 +1,5 @@
 // Burns down jobs with graphile-worker, batched as its performance page says: node graphile.js URL JOBS; prints jobs a second.
+// With the word sql instead of a number: makes its tables only; a job is taken into a caller's transaction by its function add_job.
 // Some others are worked off before: what counts is how the code runs once it is compiled.
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import pg from "pg";
@@ -12,6 +13,12 @@ const pool = new pg.Pool({ connectionString: url, max: 4 });
 
 const utils = await makeWorkerUtils({ connectionString: url, logger });
 await utils.migrate();
+
+if (process.argv[3] === "sql") {
+  await utils.release();
+  await pool.end();
+  process.exit(0);
+}
 
 async function add(jobs) {
   for (let added = 0; added < jobs; added += BATCH) {

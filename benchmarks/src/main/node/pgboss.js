@@ -1,4 +1,5 @@
 // Burns down jobs with pg-boss, fetched and completed in batches by two loops: node pgboss.js URL JOBS; prints jobs a second.
+// With the word sql instead of a number: makes the queue confirm, and prints the statement by which it takes a job into a caller's transaction.
 // Some others are worked off before, of a queue that is gone then: what counts is how the code runs once it is compiled.
 import { PgBoss } from "pg-boss";
 import pg from "pg";
@@ -12,6 +13,20 @@ const pool = new pg.Pool({ connectionString: url, max: 2 });
 const boss = new PgBoss({ connectionString: url, max: 10 });
 boss.on("error", (e) => console.error(e.message));
 await boss.start();
+
+if (process.argv[3] === "sql") {
+  await boss.createQueue("confirm");
+  const db = {
+    executeSql: async (text) => {
+      console.log(text);
+      return { rows: [] };
+    },
+  };
+  await boss.insert("confirm", [{ data: { n: 1 } }], { db });
+  await boss.stop({ graceful: false });
+  await pool.end();
+  process.exit(0);
+}
 
 async function add(queue, jobs) {
   await boss.createQueue(queue);

@@ -121,7 +121,7 @@ public final class Postroom {
 
     /** Jobs that are enqueued again and again. */
     public Schedules schedules() {
-        return new Schedules(database, jobs, audit());
+        return new Schedules(database, jobs, audit(), telemetry);
     }
 
     /** What was given up on, and what to do about it. */

@@ -54,6 +54,7 @@ final class Enqueuing {
                         "A db-scheduler task in the same transaction leaves %.2f of it. JobRunr without a framework enqueues on a"
                                 + " connection of its own, so a rollback leaves the job; it is not compared.",
                         peer.ratio()));
+        nodePeers(report, rounds, transactions);
         Measure.Pair bulk = bulk(rounds);
         report.figure(BULK, "raw multi-row insert of the same rows", bulk.second(), "jobs/s");
         report.figure(BULK, "enqueueAll, batches of 1,000", bulk.first(), "jobs/s");
@@ -64,6 +65,41 @@ final class Enqueuing {
         Burning.letWait(database, Burning.MILLION);
         database.execute("vacuum analyze postroom.job", "checkpoint");
         again(report, rounds, transactions, job, ours, bulk, "a million waiting", 0.9);
+    }
+
+    /** Queues for Node.js take a job by a statement of theirs, which any client may run: here the same one runs both. */
+    private void nodePeers(Report report, int rounds, int transactions) throws Exception {
+        if (!NodePeer.install()) {
+            report.note(SECTION, "graphile-worker and pg-boss were not measured: npm could not fetch them.");
+            return;
+        }
+        NodePeer.prepare(database, "graphile.js");
+        Measure.Pair graphile =
+                against(rounds, transactions, by("select graphile_worker.add_job('confirm', ?::json)", "%s"));
+        report.figure(
+                SECTION,
+                "the same with a job of graphile-worker 0.18, its add_job",
+                graphile.first(),
+                "transactions/s");
+        String insert = NodePeer.prepare(database, "pgboss.js").replace("$1", "?");
+        Measure.Pair boss = against(rounds, transactions, by(insert, "[{\"data\":%s}]"));
+        report.figure(SECTION, "the same with a job of pg-boss 12.35, its own insert", boss.first(), "transactions/s");
+        report.note(
+                SECTION,
+                String.format(
+                        Locale.ROOT,
+                        "A job of graphile-worker leaves %.2f of the transaction, one of pg-boss %.2f.",
+                        graphile.ratio(),
+                        boss.ratio()));
+    }
+
+    private static Addition by(String sql, String payload) {
+        return (tx, booking) -> {
+            try (PreparedStatement add = tx.prepareStatement(sql)) {
+                add.setString(1, payload.replace("%s", booking.json()));
+                add.execute();
+            }
+        };
     }
 
     /** The same under worse conditions, against what it was without them. */

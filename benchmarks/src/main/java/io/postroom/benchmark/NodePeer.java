@@ -49,19 +49,28 @@ final class NodePeer implements JobPeer {
 
     @Override
     public double burn(BenchDatabase database, int many) throws Exception {
+        return Double.parseDouble(run(database, script, String.valueOf(many)));
+    }
+
+    /** Makes its tables; returns the statement that it takes a job with, if it is not a function of theirs. */
+    static String prepare(BenchDatabase database, String script) throws Exception {
+        return run(database, script, "sql");
+    }
+
+    private static String run(BenchDatabase database, String script, String what) throws Exception {
         URI jdbc = URI.create(database.url().substring("jdbc:".length()));
         String url = "postgres://postgres@" + jdbc.getHost() + ":" + jdbc.getPort() + jdbc.getPath();
         Path node = FOLDER.resolve("node_modules/.bin/node").toAbsolutePath();
-        Process process = new ProcessBuilder(List.of(node.toString(), script, url, String.valueOf(many)))
+        Process process = new ProcessBuilder(List.of(node.toString(), script, url, what))
                 .directory(FOLDER.toFile())
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         try (InputStream output = process.getInputStream()) {
             String text = new String(output.readAllBytes(), StandardCharsets.UTF_8).trim();
-            if (process.waitFor() != 0 || text.isEmpty()) {
+            if (process.waitFor() != 0) {
                 throw new IllegalStateException(script + " ended with " + process.exitValue() + ": " + text);
             }
-            return Double.parseDouble(text);
+            return text;
         }
     }
 }

@@ -32,6 +32,14 @@ final class Report {
         judge(section, what, number(value) + " " + unit, "at most " + number(most) + " " + unit, value <= most);
     }
 
+    /** A ratio that could not be measured, and why: a target that nobody knows of is missed. */
+    void absent(String section, String what, double least, String why) {
+        judged++;
+        missed.add(section + ": " + what + " was not measured: " + why);
+        row(section, what, "not measured", "at least " + least, "**no**", "");
+        note(section, what + " was not measured: " + why);
+    }
+
     /** A remark under a section's table. */
     void note(String section, String text) {
         sections.computeIfAbsent(section, ignored -> new ArrayList<>()).add("\n" + text + "\n");

@@ -34,8 +34,6 @@ final class Working {
                 new NodePeer("pg-boss 12.35: fetch and complete in batches of 1,000", "pgboss.js"));
         if (NodePeer.install()) {
             all.addAll(node);
-        } else {
-            report.note(BURN, "graphile-worker and pg-boss were not measured: npm could not fetch them.");
         }
         Map<JobPeer, double[]> rates = burn(all);
         rates.forEach((peer, each) -> report.figure(BURN, peer.name(), Measure.median(each), "jobs/s"));
@@ -44,8 +42,11 @@ final class Working {
         double[] best = rates.get(dbSchedulerIsBest ? dbScheduler : jobRunr);
         report.ratio(BURN, "against the best JVM peer", Measure.ratio(rate, best), 4);
         for (JobPeer peer : node) {
+            String against = "against " + peer.name().split(":")[0];
             if (rates.containsKey(peer)) {
-                report.ratio(BURN, "against " + peer.name().split(":")[0], Measure.ratio(rate, rates.get(peer)), 1);
+                report.ratio(BURN, against, Measure.ratio(rate, rates.get(peer)), 1);
+            } else {
+                report.absent(BURN, against, 1, "npm could not fetch it.");
             }
         }
         report.ratio(BURN, "against the raw claim", Measure.ratio(rate, rates.get(raw)), 0.5);

@@ -1,6 +1,7 @@
 package io.postroom.idempotency;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.postgres.Schema;
 import java.time.Duration;
@@ -113,5 +114,50 @@ class CompleterTest {
             completer.start(Duration.ofMillis(10));
             assertThat(tried.await(20, TimeUnit.SECONDS)).isTrue();
         }
+    }
+
+    /** A client without a timeout, say. More hang than there are threads: they are interrupted, and the others get their turn. */
+    @Test
+    void whatHangsIsInterruptedAndHoldsUpNoOther() throws InterruptedException {
+        int hanging = Completer.THREADS + 1;
+        left("complete.hung", hanging + 3);
+        CountDownLatch never = new CountDownLatch(1);
+        AtomicInteger interrupted = new AtomicInteger();
+        KeyPolicy policy = KeyPolicy.STANDARD.lease(KeyPolicy.LEASE_MIN).runtimeMax(Duration.ofSeconds(1));
+        try (Completer completer = shop.idempotency.completer("complete.hung", policy, steps -> {
+            if (steps.key().key().compareTo("k-" + (1000 + hanging)) < 0) {
+                try {
+                    never.await();
+                } catch (InterruptedException e) {
+                    interrupted.incrementAndGet();
+                    throw e;
+                }
+            }
+            return Answer.of(200, "");
+        })) {
+            completer.start(Duration.ofMillis(10));
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (shop.keys("scope = 'complete.hung' and state = 'completed'") < 3) {
+                assertThat(System.nanoTime()).as("the others are done").isLessThan(deadline);
+                never.await(20, TimeUnit.MILLISECONDS);
+            }
+        }
+        assertThat(interrupted).hasPositiveValue();
+        assertThat(shop.keys("scope = 'complete.hung' and state = 'running'")).isEqualTo(hanging);
+    }
+
+    /** Whoever waits for the procedure of a request gets its thread back, and without an interrupt that was meant for the procedure. */
+    @Test
+    void aRequestThatHangsIsInterruptedToo() {
+        KeyPolicy policy = KeyPolicy.STANDARD.lease(KeyPolicy.LEASE_MIN).runtimeMax(Duration.ofSeconds(1));
+        assertThatThrownBy(() -> shop.idempotency.steps(
+                        new Request(IdempotencyKey.of("complete.request", "k"), Shop.hash("")), policy, steps -> {
+                            new CountDownLatch(1).await();
+                            return Answer.of(200, "");
+                        }))
+                .isInstanceOf(InterruptedException.class);
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        assertThat(shop.keys("scope = 'complete.request' and state = 'running'"))
+                .isEqualTo(1);
     }
 }

@@ -102,6 +102,44 @@ class KeyPurgeTest {
         assertThat(shop.keys("state = 'running'")).isEqualTo(3);
     }
 
+    /** Forgotten, its steps would be done again: it is kept until somebody asks, whenever that is, and operators see it until then. */
+    @Test
+    void aKeyThatACrashLeftInTheMiddleGoesOnAfterItsLastStepHoweverLate() {
+        List<String> done = new ArrayList<>();
+        Procedure<RuntimeException> procedure = steps -> {
+            String reserved = steps.step("reserve", tx -> {
+                done.add("reserve");
+                return "r-1";
+            });
+            if (!steps.isResumed()) {
+                throw new IllegalStateException("the process dies here");
+            }
+            return Answer.of(
+                    201,
+                    reserved
+                            + steps.step("charge", tx -> {
+                                done.add("charge");
+                                return " c-1";
+                            }));
+        };
+        assertThatThrownBy(() -> shop.idempotency.steps(Shop.request("late"), procedure))
+                .hasMessageContaining("dies here");
+        shop.database.execute(
+                "update postroom.idempotency_key set created_at = now() - interval '1 year',"
+                        + " leased_until = now() - interval '1 year', expires_at = now() - interval '364 days' where key = 'late'");
+        shop.database.postroom().maintenance().runOnce();
+        assertThat(shop.database.postroom().idempotencyKeys().list(KeyFilter.RUNNING, null, 10))
+                .singleElement()
+                .satisfies(key -> {
+                    assertThat(key.key().key()).isEqualTo("late");
+                    assertThat(key.leased()).isFalse();
+                    assertThat(key.step()).isEqualTo("reserve");
+                });
+        assertThat(shop.idempotency.steps(Shop.request("late"), procedure))
+                .isEqualTo(new Outcome.Executed(Answer.of(201, "r-1 c-1"), true));
+        assertThat(done).containsExactly("reserve", "charge");
+    }
+
     @Test
     void severalAtOnceShareTheWorkAndNobodyFails() throws Exception {
         fill(MANY);

@@ -32,7 +32,7 @@ final class NodeMain {
 
     public static void main(String[] arguments) throws Exception {
         boolean victim = arguments[0].equals("victim");
-        try (HikariDataSource pool = TestDatabase.pool(arguments[1], victim ? POOL + arguments.length : POOL);
+        try (HikariDataSource pool = TestDatabase.pool(arguments[1], victim ? POOL + 2 * arguments.length : POOL);
                 BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             // It is ready when it has spoken to the database.
             pool.getConnection().close();

@@ -297,7 +297,7 @@ class StepsTest {
                 KeyPolicy.STANDARD.lease(KeyPolicy.LEASE_MIN).runtimeMax(KeyPolicy.LEASE_MIN.plusMillis(300));
         CountDownLatch go = new CountDownLatch(1);
         CompletableFuture<Outcome> hangs = async("hangs", policy, steps -> {
-            assertThat(go.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            awaitDeaf(go);
             steps.step("late", tx -> {
                 Shop.insert(tx, "hangs", "late");
                 return "";
@@ -513,11 +513,61 @@ class StepsTest {
         }
     }
 
+    /** As a read of a socket waits: no interrupt ends it. */
+    private static void awaitDeaf(CountDownLatch go) {
+        while (go.getCount() > 0) {
+            try {
+                assertThat(go.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                // Deaf.
+                continue;
+            }
+        }
+    }
+
     private static void await(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as(what).isLessThan(deadline);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
         }
+    }
+
+    /** A procedure that lives keeps its lease, though others hold every connection for longer than that. */
+    @Test
+    void leasesAreRenewedWhileThePoolIsEmpty() throws Exception {
+        try (HikariDataSource pool = TestDatabase.pool(shop.database.url(), 3)) {
+            Idempotency busy = Postroom.on(pool).idempotency();
+            KeyPolicy policy = KeyPolicy.STANDARD.lease(Duration.ofSeconds(2));
+            List<Connection> all = new ArrayList<>();
+            Outcome outcome = busy.steps(Shop.request("empty pool"), policy, steps -> {
+                // The renewal gets one, if it wants one; all others are taken.
+                long soon = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+                while (pool.getHikariPoolMXBean().getActiveConnections() == 0 && System.nanoTime() < soon) {
+                    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+                }
+                while (pool.getHikariPoolMXBean().getActiveConnections() < 3) {
+                    all.add(pool.getConnection());
+                }
+                try {
+                    long begun = leasedUntil();
+                    await("renewed for two leases", () -> leasedUntil() > begun + 4_000);
+                    assertThat(shop.keys("key = 'empty pool' and leased_until > clock_timestamp()"))
+                            .isEqualTo(1);
+                } finally {
+                    for (Connection each : all) {
+                        each.close();
+                    }
+                }
+                return Answer.of(200, steps.step("one", tx -> "1"));
+            });
+            assertThat(outcome).isEqualTo(new Outcome.Executed(Answer.of(200, "1"), true));
+            await("it is given back", () -> pool.getHikariPoolMXBean().getActiveConnections() == 0);
+        }
+    }
+
+    private static long leasedUntil() {
+        return shop.database.queryLong("select (extract(epoch from leased_until) * 1000)::bigint"
+                + " from postroom.idempotency_key where key = 'empty pool'");
     }
 }

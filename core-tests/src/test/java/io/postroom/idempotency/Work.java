@@ -1,9 +1,12 @@
 package io.postroom.idempotency;
 
 import io.postroom.testkit.CrashPoint;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
@@ -28,7 +31,7 @@ final class Work {
         return tx -> {
             Shop.insert(tx, key, "effect");
             reach();
-            return Answer.of(status, UUID.randomUUID().toString());
+            return answer(status, UUID.randomUUID().toString());
         };
     }
 
@@ -73,15 +76,22 @@ final class Work {
             if (kind == NodeMain.Kind.LAST) {
                 return steps.answer(tx -> {
                     Shop.insert(tx, key, "note");
-                    return Answer.of(201, reserved);
+                    return answer(201, reserved);
                 });
             }
             steps.step("note", tx -> {
                 Shop.insert(tx, key, "note");
                 return "";
             });
-            return Answer.of(201, reserved);
+            return answer(201, reserved);
         };
+    }
+
+    /** With a header, and bytes that are no text. */
+    private static Answer answer(int status, String id) {
+        byte[] body = Arrays.copyOf(id.getBytes(StandardCharsets.UTF_8), id.length() + 2);
+        body[id.length() + 1] = (byte) 0xff;
+        return new Answer(status, Map.of("x-order", id), body);
     }
 
     /** Somebody else, who knows a call again by its key. */

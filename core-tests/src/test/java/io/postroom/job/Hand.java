@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.UUID;
+import java.util.function.LongSupplier;
 
 /** A worker without threads: it claims and ends step by step. */
 final class Hand {
@@ -123,6 +124,11 @@ final class Hand {
     }
 
     Reaper reaper() {
-        return new Reaper(shop.postroom.database(), settler, settings, () -> true, Telemetry.NONE);
+        return reaper(System::nanoTime);
+    }
+
+    /** With a clock that says when it tries again what it could not rescue. */
+    Reaper reaper(LongSupplier nanos) {
+        return new Reaper(shop.postroom.database(), settler, settings, () -> true, Telemetry.NONE, nanos);
     }
 }

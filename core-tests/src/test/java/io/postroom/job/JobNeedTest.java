@@ -23,6 +23,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs that wait for others: for one, for many, for a batch. */
 class JobNeedTest {
@@ -262,6 +264,34 @@ class JobNeedTest {
         assertThat(hand.complete(hand.claim(1))).hasSize(1);
         openGate();
         assertThat(shop.state(last)).isEqualTo("cancelled");
+    }
+
+    /** No worker was there for longer than ends are kept: in a partition of the day, or outside of one. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aNeedKeepsInMindHowItsJobEndedWhenThatIsForgotten(boolean daily) {
+        long done = shop.enqueue(Job.of("part", "1"));
+        Hand hand = new Hand(shop, "hand", Kind.of("part", job -> JobOutcome.done()));
+        List<ClaimedJob> claimed = hand.claim(1);
+        long cancelled = shop.enqueue(Job.of("part", "2"));
+        long afterDone = shop.enqueue(Job.of("last", "{}").after(done));
+        long afterCancelled = shop.enqueue(Job.of("last", "{}").after(cancelled));
+        long afterAnyEnd = shop.enqueue(Job.of("last", "{}").afterEnd(cancelled));
+        hand.complete(claimed);
+        shop.postroom.jobBoard().cancel(cancelled, "ann", "not wanted");
+        if (daily) {
+            String old = shop.text("select to_char((clock_timestamp() at time zone 'utc')::date - 10, 'YYYYMMDD')");
+            shop.database.execute("create table postroom.job_done_" + old + " partition of postroom.job_done"
+                    + " for values from ('" + old + "') to ('" + old + "'::date + 1)");
+        }
+        shop.database.execute("update postroom.job_done set day = day - 10, ended_at = ended_at - interval '10 days'");
+        shop.postroom.maintenance().runOnce();
+        assertThat(shop.rows("select id from postroom.job_done")).isEmpty();
+        openGate();
+        assertThat(waits(afterDone)).isEqualTo("null");
+        assertThat(shop.state(afterCancelled)).isEqualTo("cancelled");
+        assertThat(waits(afterAnyEnd)).isEqualTo("null");
+        assertThat(shop.rows("select * from postroom.job_need")).isEmpty();
     }
 
     /** Its end may be forgotten before anybody looks. */

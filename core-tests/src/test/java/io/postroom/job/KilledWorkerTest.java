@@ -19,6 +19,8 @@ class KilledWorkerTest {
     /** Whoever lives looks for the dead three times as often; what a test does is over long before. */
     private static final long LEASE_MILLIS = 6_000;
 
+    private static final String CLOCK = "select (extract(epoch from clock_timestamp()) * 1000)::bigint";
+
     private static Workshop shop;
 
     @BeforeAll
@@ -75,9 +77,19 @@ class KilledWorkerTest {
                                     > 20);
                     victim.kill();
                 }
-                hurry(name);
+                if (kill < KILLS - 1) {
+                    hurry(name);
+                }
             }
+            // Nobody hurries the last one: its lease runs out.
+            long killed = shop.database.queryLong(CLOCK);
             shop.awaitDone(ids.size());
+            String last = " from postroom.job_attempt where outcome = 'lost' and worker = 'victim-" + (KILLS - 1) + "'";
+            assertThat(shop.database.queryLong("select count(*)" + last)).isPositive();
+            assertThat(shop.database.queryLong(
+                            "select (extract(epoch from min(at)) * 1000)::bigint - " + killed + last))
+                    .as("milliseconds from its death to the first rescue: the lease is renewed at a third of it")
+                    .isBetween(LEASE_MILLIS / 2, 5 * LEASE_MILLIS);
             survivor.say("stop");
             survivor.awaitLine("stopped", Workshop.PATIENCE);
         }

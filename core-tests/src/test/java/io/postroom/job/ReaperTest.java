@@ -9,6 +9,8 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,6 +22,7 @@ class ReaperTest {
     private Hand dead;
     private Hand alive;
     private Reaper reaper;
+    private final AtomicLong nanos = new AtomicLong();
 
     @BeforeAll
     static void open() {
@@ -36,7 +39,7 @@ class ReaperTest {
         shop.clear();
         dead = new Hand(shop, "dead", Kind.of("work", job -> JobOutcome.done()));
         alive = new Hand(shop, "alive", Kind.of("work", job -> JobOutcome.done()));
-        reaper = alive.reaper();
+        reaper = alive.reaper(nanos::get);
     }
 
     private static List<String> rows() {
@@ -156,16 +159,74 @@ class ReaperTest {
                     () -> "all others are rescued: " + shop.rows("select state, count(*) from postroom.job group by 1"),
                     () -> {
                         reaper.reap();
-                        return shop.database.queryLong("select count(*) from postroom.job where state = 'running'")
-                                == 4;
+                        return running() == 4;
                     });
             locker.rollback();
         } finally {
             shop.database.execute("drop function refuse() cascade");
         }
         reaper.reap();
-        assertThat(shop.database.queryLong("select count(*) from postroom.job where state = 'running'"))
-                .isEqualTo(3);
+        assertThat(running()).as("they are left alone for a while").isEqualTo(3);
+        nanos.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        assertThat(reaper.reap()).as("and tried again").isEqualTo(3);
+        assertThat(running()).isZero();
+    }
+
+    /** Longer each time, up to ten minutes: it costs little, and is rescued soon after the cause is mended. */
+    @Test
+    void triesAgainLessAndLessOftenWhatItCouldNotRescue() {
+        shop.enqueue(Job.of("work", "1"));
+        dead.claim(1);
+        dead.die();
+        shop.database.execute(
+                "create sequence tries",
+                "create function refuse() returns trigger language plpgsql as $$ begin perform nextval('tries');"
+                        + " raise exception 'not this one' using errcode = 'P0001'; end $$",
+                "create trigger refuse before update on postroom.job for each row execute function refuse()");
+        try {
+            for (int minutes = 0; minutes < 120; minutes++) {
+                reaper.reap();
+                nanos.addAndGet(TimeUnit.MINUTES.toNanos(1));
+            }
+            assertThat(shop.database.queryLong("select last_value from tries"))
+                    .as("tries in two hours")
+                    .isBetween(12L, 20L);
+        } finally {
+            shop.database.execute("drop function refuse() cascade", "drop sequence tries");
+        }
+        nanos.addAndGet(TimeUnit.MINUTES.toNanos(10));
+        assertThat(reaper.reap()).isEqualTo(1);
+    }
+
+    /** A trigger that keeps a row as it is says no word: the batch is not changed as a whole. */
+    @Test
+    void isNotHeldUpByARowThatDoesNotChange() {
+        List<Long> ids = new ArrayList<>();
+        for (int i = 0; i < 150; i++) {
+            ids.add(shop.enqueue(Job.of("work", "" + i)));
+        }
+        dead.claim(200);
+        dead.die();
+        shop.database.execute(
+                "create function keep() returns trigger language plpgsql as $$ begin return null; end $$",
+                "create trigger keep before update on postroom.job for each row when (old.id = " + ids.get(149)
+                        + ") execute function keep()");
+        try {
+            Workshop.await(
+                    () -> "all others are rescued: " + shop.rows("select state, count(*) from postroom.job group by 1"),
+                    () -> {
+                        reaper.reap();
+                        return running() == 1;
+                    });
+        } finally {
+            shop.database.execute("drop function keep() cascade");
+        }
+        nanos.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        assertThat(reaper.reap()).isEqualTo(1);
+    }
+
+    private static long running() {
+        return shop.database.queryLong("select count(*) from postroom.job where state = 'running'");
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.postroom.testkit.ChildJvm;
 import io.postroom.testkit.CutProxy;
 import io.postroom.testkit.TestDatabase;
 import io.postroom.testkit.TestPostgres;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -22,6 +23,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
@@ -152,6 +154,43 @@ class MaterializedViewsTest {
                 .isEqualTo("could not refresh materialized view public.slow: it was ended, a refresh may take PT0.3S;"
                         + " let its query read less, or keep it as a read model");
         assertThat(refreshing()).isZero();
+    }
+
+    /** Out of memory for a moment, say. */
+    @Test
+    void anErrorDoesNotEndTheKeepingOfViews() {
+        views.keep("public.totals", Duration.ofHours(1));
+        AtomicInteger asked = new AtomicInteger();
+        DataSource shaky = (DataSource) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {DataSource.class}, (self, method, arguments) -> {
+                    if (method.getName().equals("getConnection") && asked.getAndIncrement() < 4) {
+                        throw new OutOfMemoryError("for a moment");
+                    }
+                    return method.invoke(database.dataSource(), arguments);
+                });
+        try (MaterializedViews kept = views(shaky, Duration.ofSeconds(10), Duration.ofMinutes(1))) {
+            kept.start();
+            await(() -> views.list().get(0).refreshedAt() != null);
+        }
+        assertThat(asked).hasValueGreaterThan(4);
+    }
+
+    @Test
+    void aViewThatTakesLongHoldsUpNoOther() {
+        slow("60");
+        views.keep("public.totals", Duration.ofHours(1));
+        database.execute("update postroom.materialized_view set due_at = due_at - interval '1 hour'"
+                + " where name = 'public.slow'");
+        try (MaterializedViews kept = views(database.dataSource(), Duration.ofSeconds(10), Duration.ofSeconds(40))) {
+            kept.start();
+            await(() -> refreshing() == 1);
+            await(() ->
+                    database.queryLong("select count(*) from pg_matviews where matviewname = 'totals' and ispopulated")
+                            == 1);
+            assertThat(refreshing()).isEqualTo(1);
+        }
+        database.execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()"
+                + " and query like '%refresh_view%' and pid <> pg_backend_pid()");
     }
 
     private void slow(String seconds) {

@@ -2,17 +2,22 @@ package io.postroom.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.postroom.Postroom;
 import io.postroom.job.Enqueued;
 import io.postroom.job.Job;
+import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -57,8 +62,10 @@ class SchedulesTest {
     }
 
     private static List<Instant> fired(String name) {
-        List<Instant> times = new ArrayList<>(
-                schedules.runs(name, 1_000).stream().map(ScheduleRun::fireAt).toList());
+        List<Instant> times = new ArrayList<>(schedules.runs(name, 1_000).stream()
+                .filter(run -> !run.skipped())
+                .map(ScheduleRun::fireAt)
+                .toList());
         times.sort(null);
         return times;
     }
@@ -117,10 +124,20 @@ class SchedulesTest {
             nodes.add(Postroom.on(database.dataSource()).schedules().start());
         }
         try {
-            await("two times", () -> fired("tick").size() >= 2);
+            await("three times", () -> fired("tick").size() >= 3);
         } finally {
             nodes.forEach(Scheduler::close);
         }
+        assertThat(fired("tick"))
+                .as("no time is left out")
+                .isEqualTo(FixedRate.every(Duration.ofSeconds(1))
+                        .next(
+                                fired("tick").get(0).minusNanos(1_000),
+                                fired("tick").size()));
+        assertThat(database.queryLong("select coalesce(max(extract(epoch from at - fire_at) * 1000), 0)::bigint"
+                        + " from postroom.schedule_run"))
+                .as("milliseconds; nodes look four times a second")
+                .isLessThan(3_000);
         long runs = database.queryLong("select count(*) from postroom.schedule_run");
         assertThat(database.queryLong("select count(*) from postroom.job")).isEqualTo(runs);
         assertThat(database.queryLong(
@@ -148,6 +165,95 @@ class SchedulesTest {
         assertThat(schedules.runOnce(Instant.parse("2026-05-01T06:00:59Z")))
                 .as("late, but not missed")
                 .isEqualTo(3);
+    }
+
+    /** A database that fails over, or a node that is paused, for less than a minute costs no time. */
+    @Test
+    void timesThatAreLessThanAMinuteLateAllFire() {
+        Instant begin = Instant.parse("2026-05-01T00:00:00Z");
+        put(Schedule.of("tick", FixedRate.every(Duration.ofSeconds(1)), job), begin);
+        put(Schedule.of("tock", FixedRate.every(Duration.ofSeconds(10)), job), begin);
+        assertThat(schedules.runOnce(begin.plusSeconds(45))).isEqualTo(49);
+        assertThat(fired("tick")).hasSize(45).startsWith(begin.plusSeconds(1)).endsWith(begin.plusSeconds(45));
+        assertThat(fired("tock")).hasSize(4);
+        assertThat(schedules.runOnce(begin.plusSeconds(200)))
+                .as("of 155 and 16 those of the last minute")
+                .isEqualTo(60 + 6);
+        assertThat(fired("tick").subList(45, 105))
+                .startsWith(begin.plusSeconds(141))
+                .endsWith(begin.plusSeconds(200));
+        assertThat(schedules.get("tick").nextAt()).isEqualTo(begin.plusSeconds(201));
+    }
+
+    @Test
+    void timesThatAreLeftOutAreNotedAndCounted() {
+        Map<String, Long> told = new ConcurrentHashMap<>();
+        Schedules node = Postroom.builder(database.dataSource())
+                .telemetry(new Telemetry() {
+                    @Override
+                    public void timesMissed(String schedule, long times) {
+                        told.merge(schedule, times, Long::sum);
+                    }
+                })
+                .build()
+                .schedules();
+        Instant begin = Instant.parse("2026-05-01T00:00:00Z");
+        Cron nightly = Cron.parse("30 2 * * *", "UTC");
+        Instant night = Instant.parse("2026-05-01T02:30:00Z");
+        put(Schedule.of("nightly", nightly, job), begin);
+        put(Schedule.of("once", Cron.parse("0 * * * *", "UTC"), job).missed(Missed.ONCE), begin);
+        put(Schedule.of("second", FixedRate.every(Duration.ofSeconds(1)), job), begin);
+        assertThat(node.runOnce(night.plusSeconds(61))).isEqualTo(1 + 60);
+        assertThat(schedules.runs("nightly", 10)).singleElement().satisfies(run -> {
+            assertThat(run.fireAt()).isEqualTo(night);
+            assertThat(run.jobId()).isNull();
+            assertThat(run.skipped()).isTrue();
+            assertThat(run.missed()).isEqualTo(1);
+        });
+        assertThat(schedules.runs("once", 10))
+                .extracting(ScheduleRun::fireAt, ScheduleRun::missed)
+                .containsExactly(
+                        tuple(Instant.parse("2026-05-01T02:00:00Z"), 0L),
+                        tuple(Instant.parse("2026-05-01T01:00:00Z"), 1L));
+        assertThat(told).containsOnly(Map.entry("nightly", 1L), Map.entry("once", 1L), Map.entry("second", 9_001L));
+        assertThat(node.runOnce(night.plusSeconds(61))).as("nothing more").isZero();
+    }
+
+    /** As at midnight: more than one look finds, three nodes, and each of them does a part. */
+    @Test
+    void manySchedulesOfOneTimeAreSharedByNodesAndFireAtOnce() throws Exception {
+        int many = 20 * Firing.DUE_MAX;
+        Instant begin = Instant.parse("2026-05-01T00:00:30Z");
+        put(Schedule.of("s", Cron.parse("* * * * *", "UTC"), job), begin);
+        database.execute("""
+                insert into postroom.schedule (name, cron, zone, missed, overlap, kind, queue, priority, payload, next_at)
+                select 's-' || n, cron, zone, missed, overlap, kind, queue, priority, payload, next_at
+                from postroom.schedule, generate_series(1, %d) as n""".formatted(many - 1));
+        ExecutorService nodes = Executors.newFixedThreadPool(3);
+        try {
+            List<Callable<Integer>> work = new ArrayList<>();
+            CyclicBarrier together = new CyclicBarrier(3);
+            for (int i = 0; i < 3; i++) {
+                Schedules node = Postroom.on(database.dataSource()).schedules();
+                work.add(() -> {
+                    node.runOnce(begin);
+                    together.await(60, TimeUnit.SECONDS);
+                    return node.runOnce(begin.plusSeconds(40));
+                });
+            }
+            List<Integer> fired = new ArrayList<>();
+            for (Future<Integer> node : nodes.invokeAll(work)) {
+                fired.add(node.get());
+            }
+            assertThat(fired.stream().mapToInt(Integer::intValue).sum())
+                    .as("one look after the other: all fire")
+                    .isEqualTo(many);
+            assertThat(fired)
+                    .as("each does a part of it")
+                    .allSatisfy(part -> assertThat(part).isGreaterThanOrEqualTo(Firing.DUE_MAX));
+        } finally {
+            nodes.shutdownNow();
+        }
     }
 
     /** Two nights in Berlin, one look in half an hour. */

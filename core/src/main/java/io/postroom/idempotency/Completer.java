@@ -3,14 +3,17 @@ package io.postroom.idempotency;
 import io.postroom.postgres.Database;
 import io.postroom.retry.Fault;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,11 +23,14 @@ import org.slf4j.LoggerFactory;
  * again. Its procedure knows the request only by {@link Steps#input()}.
  *
  * <p>Any number may run, beside requests: whoever gets a lease goes on. What fails is tried again when all others have had their turn, and
- * ever later. A key that was forgotten meanwhile is not begun anew.
+ * ever later. Once started, it goes on with {@value #THREADS} keys at a time: one that takes long, or hangs until the policy's runtimeMax
+ * interrupts it, holds up no other. A procedure that is deaf to interrupts keeps its thread. A key that was forgotten meanwhile is not begun
+ * anew.
  */
 public final class Completer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Completer.class);
     static final int ROUND_MAX = 100;
+    static final int THREADS = 4;
     static final Duration PAUSE = Duration.ofSeconds(1);
 
     /** The pause doubles so often: a second, two, four, up to an hour or so. */
@@ -37,9 +43,13 @@ public final class Completer implements AutoCloseable {
     private final KeyPolicy policy;
     private final Procedure<?> procedure;
     private final ScheduledExecutorService thread;
+    private final ExecutorService hands;
+    /** Given to the threads, and not at their end. */
+    private final Set<IdempotencyKey> inHand = ConcurrentHashMap.newKeySet();
+
     private final long pauseNanos;
     /** Those that failed: what fails again and again is said once. */
-    private final Map<IdempotencyKey, Pause> failing = new HashMap<>();
+    private final Map<IdempotencyKey, Pause> failing = new ConcurrentHashMap<>();
     /** Those that were there since the beginning of the list. */
     private final Set<IdempotencyKey> seen = new HashSet<>();
     /** Where the last round ended; null at the end of the list. */
@@ -60,11 +70,14 @@ public final class Completer implements AutoCloseable {
         this.scope = scope;
         this.policy = policy;
         this.procedure = procedure;
-        this.thread = Executors.newSingleThreadScheduledExecutor(work -> {
-            Thread made = new Thread(work, "postroom-completer-" + scope);
-            made.setDaemon(true);
-            return made;
-        });
+        this.thread = Executors.newSingleThreadScheduledExecutor(work -> daemon(work, "postroom-completer-" + scope));
+        this.hands = Executors.newFixedThreadPool(THREADS, work -> daemon(work, "postroom-complete-" + scope));
+    }
+
+    private static Thread daemon(Runnable work, String name) {
+        Thread made = new Thread(work, name);
+        made.setDaemon(true);
+        return made;
     }
 
     /** Begins at once, and looks again so long after each round. */
@@ -77,19 +90,40 @@ public final class Completer implements AutoCloseable {
 
     /** One round of up to 100 keys, on the caller's thread; returns how many got their answer. The next goes on behind them. */
     public synchronized int runOnce() {
-        int answered = 0;
+        AtomicInteger answered = new AtomicInteger();
+        round(request -> {
+            if (complete(request)) {
+                answered.incrementAndGet();
+            }
+        });
+        return answered.get();
+    }
+
+    private void round(Consumer<Request> hand) {
         for (Request request : next()) {
             seen.add(request.key());
             Pause pause = failing.get(request.key());
-            if ((pause == null || System.nanoTime() - pause.until() >= 0) && complete(request)) {
-                answered++;
+            if (pause == null || System.nanoTime() - pause.until() >= 0) {
+                hand.accept(request);
             }
         }
         if (after == null) {
             failing.keySet().retainAll(seen);
             seen.clear();
         }
-        return answered;
+    }
+
+    /** Leaves it to the threads; what they have no room for comes again with the next round. */
+    private void give(Request request) {
+        if (inHand.size() < ROUND_MAX && inHand.add(request.key())) {
+            hands.execute(() -> {
+                try {
+                    complete(request);
+                } finally {
+                    inHand.remove(request.key());
+                }
+            });
+        }
     }
 
     private List<Request> next() {
@@ -130,7 +164,9 @@ public final class Completer implements AutoCloseable {
 
     private void runQuietly() {
         try {
-            runOnce();
+            synchronized (this) {
+                round(this::give);
+            }
         } catch (Throwable e) {
             // An executor would never run this again, and say nothing.
             LOG.warn("could not look for unfinished keys of {}: {}; it is tried again", scope, Fault.of(e));
@@ -140,5 +176,6 @@ public final class Completer implements AutoCloseable {
     @Override
     public void close() {
         thread.shutdownNow();
+        hands.shutdownNow();
     }
 }

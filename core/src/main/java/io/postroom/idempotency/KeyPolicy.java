@@ -14,7 +14,8 @@ import java.util.List;
  * @param patience how long a request waits for another that runs with its key, without holding a connection
  * @param lease in steps: how long after a crash nobody goes on. It is renewed while the steps go on. In a command and in each step: how
  *     long its transaction may stand idle, at least {@link #IDLE_MIN}, before PostgreSQL ends it
- * @param runtimeMax in steps: how long they may take in one go; after that the lease is not renewed, so that what hangs is not kept
+ * @param runtimeMax in steps: how long they may take in one go; after that their thread is interrupted and the lease is not renewed, so that
+ *     what hangs is not kept
  */
 public record KeyPolicy(Duration expiry, Failures failures, Duration patience, Duration lease, Duration runtimeMax) {
     public static final Duration EXPIRY_MAX = Duration.ofDays(366);

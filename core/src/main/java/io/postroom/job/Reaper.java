@@ -9,12 +9,13 @@ import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +33,10 @@ final class Reaper {
     private static final int BATCHES_MAX = 100;
 
     /** How many jobs that cannot be rescued are remembered; they must not keep others from being rescued. */
-    private static final int EXCEPT_MAX = 1_000;
+    private static final int SPARED_MAX = 1_000;
+
+    /** How long such a job is left alone: what keeps it from being rescued, a missing grant or a trigger, may be mended. */
+    private static final Backoff SPARED = new Backoff(Duration.ofMinutes(1), Duration.ofMinutes(10));
 
     /** However long a look takes, the next one comes within this. */
     private static final Duration PAUSE_MAX = Duration.ofMinutes(1);
@@ -59,7 +63,10 @@ final class Reaper {
     private final WorkerSettings settings;
     private final BooleanSupplier trusted;
     private final Telemetry telemetry;
-    private final Set<Long> except = new LinkedHashSet<>();
+    private final LongSupplier nanos;
+    /** Jobs that could not be rescued, the last one last. Only the reaper's thread uses them. */
+    private final Map<Long, Spared> spared = new LinkedHashMap<>();
+
     private final Pace strays = new Pace(Duration.ZERO, RARE_PAUSE_MAX);
     /** Most looks for overdue jobs begin with the deadlines of the last one: whoever was over them then was found, or locked. */
     private final Pace wholeLooks = new Pace(Duration.ZERO, RARE_PAUSE_MAX);
@@ -72,13 +79,28 @@ final class Reaper {
 
     /** {@code trusted} says whether this worker's own lease surely holds, and has for long enough after an outage. */
     Reaper(Database database, Settler settler, WorkerSettings settings, BooleanSupplier trusted, Telemetry telemetry) {
+        this(database, settler, settings, trusted, telemetry, System::nanoTime);
+    }
+
+    /** {@code nanos} is for tests: it says when a job that could not be rescued is tried again. */
+    Reaper(
+            Database database,
+            Settler settler,
+            WorkerSettings settings,
+            BooleanSupplier trusted,
+            Telemetry telemetry,
+            LongSupplier nanos) {
         this.database = database;
         this.table = new ReaperTable(database.schema());
         this.settler = settler;
         this.settings = settings;
         this.trusted = trusted;
         this.telemetry = telemetry;
+        this.nanos = nanos;
     }
+
+    /** How often a job could not be rescued, and not before when it is tried again. */
+    private record Spared(int failures, long untilNanos) {}
 
     @FunctionalInterface
     private interface Finding {
@@ -159,7 +181,7 @@ final class Reaper {
         boolean whole = wholeLooks.isDue(began);
         Duration within = whole ? EVER : Duration.ofNanos(began - lookedNanos).plus(OVERLAP);
         try {
-            int reaped = reap((tx, limit, spared) -> table.findOverdue(tx, within, limit, spared), "overdue");
+            int reaped = reap((tx, limit, except) -> table.findOverdue(tx, within, limit, except), "overdue");
             lookedNanos = began;
             return reaped;
         } finally {
@@ -206,18 +228,20 @@ final class Reaper {
     }
 
     private List<ReaperTable.Lost> reap(Finding finding, String what, int limit) {
+        List<Long> except = spared();
         List<ReaperTable.Lost> taken = database.transactPromptly(tx -> {
             List<ReaperTable.Lost> found = finding.find(tx, limit, except);
             try {
                 settler.apply(tx, found.stream().map(Reaper::settled).toList());
-            } catch (DatabaseException e) {
-                if (SqlState.isPassing(e.sqlState())) {
+            } catch (RuntimeException e) {
+                if (e instanceof DatabaseException refused && SqlState.isPassing(refused.sqlState())) {
                     throw e;
                 }
                 throw new UnrescuedException(found, e);
             }
             return found;
         });
+        taken.forEach(each -> spared.remove(each.id()));
         if (!taken.isEmpty()) {
             ReaperTable.Lost first = taken.get(0);
             LOG.warn(
@@ -243,20 +267,35 @@ final class Reaper {
     }
 
     private void leaveAlone(long id, UnrescuedException e) {
-        LOG.error("could not take job {} away: {}; it is left as it is", id, e.getMessage());
-        if (except.size() >= EXCEPT_MAX) {
-            except.remove(except.iterator().next());
+        Spared before = spared.remove(id);
+        int failures = before == null ? 1 : before.failures() + 1;
+        Duration wait = SPARED.after(failures);
+        LOG.error(
+                "could not take job {} away: {}; it is left as it is and tried again in {} s",
+                id,
+                e.getMessage(),
+                wait.toSeconds());
+        if (spared.size() >= SPARED_MAX) {
+            spared.remove(spared.keySet().iterator().next());
         }
-        except.add(id);
+        spared.put(id, new Spared(failures, nanos.getAsLong() + wait.toNanos()));
     }
 
-    /** A batch that PostgreSQL refused for a reason of its own. */
+    private List<Long> spared() {
+        long now = nanos.getAsLong();
+        return spared.entrySet().stream()
+                .filter(each -> each.getValue().untilNanos() - now > 0)
+                .map(Map.Entry::getKey)
+                .toList();
+    }
+
+    /** A batch that PostgreSQL refused for a reason of its own, or that was not changed as a whole. */
     private static final class UnrescuedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         private final transient List<ReaperTable.Lost> found;
 
-        UnrescuedException(List<ReaperTable.Lost> found, DatabaseException cause) {
+        UnrescuedException(List<ReaperTable.Lost> found, RuntimeException cause) {
             super(cause.getMessage(), cause);
             this.found = found;
         }

@@ -1,8 +1,8 @@
 -- What jobs wait for, one row for each job or batch that is needed, and how it ended: done, failed, cancelled, or null while it has not.
 --   :of_batch text, a boolean   :after bigint, the last need that was looked at before   :limit int
 -- The last end of a job counts. What failed is asked of the dead letters, which stay when ends are forgotten: an open one may still be
--- redriven, and one that was discarded is as good as cancelled; a batch keeps in mind that one of its jobs was cancelled. A batch has
--- ended when none of its jobs is left; it is done if all are.
+-- redriven, and one that was discarded is as good as cancelled; a batch keeps in mind that one of its jobs was cancelled, and a need how its
+-- job ended. A batch has ended when none of its jobs is left; it is done if all are.
 -- No exists: the planner may read the whole table once for it, where it believes that this is short.
 -- Index: the primary keys, job_batch_open, job_done_id, job_done_batch, dead_letter_job, dead_letter_batch.
 with recursive wanted (need) as (
@@ -58,7 +58,13 @@ select seen.need,
                    order by d.id desc
                    limit 1
                ),
-               (select d.state from /*schema*/job_done as d where d.id = seen.need order by d.ended_at desc limit 1))
+               (select d.state from /*schema*/job_done as d where d.id = seen.need order by d.ended_at desc limit 1),
+               (
+                   select n.ended
+                   from /*schema*/job_need as n
+                   where not n.of_batch and n.need = seen.need and n.ended is not null
+                   limit 1
+               ))
        end as ended
 from seen
 order by seen.need

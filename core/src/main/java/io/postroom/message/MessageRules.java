@@ -1,6 +1,7 @@
 package io.postroom.message;
 
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Supplier;
@@ -44,6 +45,32 @@ public final class MessageRules {
         checkFacts(message);
         checkHeaders(message, OwnHeaders.without(message.headers()));
         PayloadHash.check(message);
+    }
+
+    /**
+     * Of headers that came from outside, those that a message can have, and Postroom's own: whoever stands beside the publisher or on the
+     * way, a tracing agent say, may have added what no outbox takes. Of too many the first stay.
+     */
+    public static Map<String, String> fitting(Map<String, String> headers) {
+        Map<String, String> fitting = new LinkedHashMap<>();
+        int others = 0;
+        long bytes = 1;
+        for (Map.Entry<String, String> header : headers.entrySet()) {
+            String name = header.getKey();
+            String value = header.getValue();
+            if (OwnHeaders.has(name)) {
+                fitting.put(name, value);
+            } else if (others < HEADERS_MAX
+                    && isHeaderName(name)
+                    && isHeaderText(value)
+                    && utf8Length(value) <= HEADER_VALUE_BYTES_MAX
+                    && bytes + jsonLength(header) <= HEADERS_BYTES_MAX) {
+                fitting.put(name, value);
+                others++;
+                bytes += jsonLength(header);
+            }
+        }
+        return fitting;
     }
 
     private static void checkFacts(Message message) {
@@ -100,9 +127,8 @@ public final class MessageRules {
     }
 
     private static void checkHeaders(Message message, Map<String, String> headers) {
-        long total = headers.entrySet().stream()
-                .mapToLong(header -> jsonLength(header.getKey()) + jsonLength(header.getValue()) + 6L)
-                .sum();
+        long total =
+                headers.entrySet().stream().mapToLong(MessageRules::jsonLength).sum();
         checkThat(
                 total + 1 <= HEADERS_BYTES_MAX || headers.isEmpty(),
                 message,
@@ -116,8 +142,7 @@ public final class MessageRules {
         for (Map.Entry<String, String> header : headers.entrySet()) {
             String name = header.getKey();
             checkThat(
-                    name.length() <= HEADER_NAME_LENGTH_MAX
-                            && HEADER_NAME.matcher(name).matches(),
+                    isHeaderName(name),
                     message,
                     "header-name-invalid",
                     () -> "header name is " + quote(name) + ", it must be 1 to 100 letters, digits or _ . -");
@@ -129,7 +154,7 @@ public final class MessageRules {
                             + " are Postroom's own; choose another, and leave these out when you pass headers on");
             String value = header.getValue();
             checkThat(
-                    isUnicode(value) && hasNoControl(value),
+                    isHeaderText(value),
                     message,
                     "header-value-invalid",
                     () -> "header " + name
@@ -141,6 +166,20 @@ public final class MessageRules {
                     "header-value-too-large",
                     () -> "header " + name + " is " + bytes + " bytes, the limit is " + HEADER_VALUE_BYTES_MAX);
         }
+    }
+
+    private static boolean isHeaderName(String name) {
+        return name.length() <= HEADER_NAME_LENGTH_MAX
+                && HEADER_NAME.matcher(name).matches();
+    }
+
+    private static boolean isHeaderText(String value) {
+        return isUnicode(value) && hasNoControl(value);
+    }
+
+    /** With quotes, colon and comma. */
+    private static long jsonLength(Map.Entry<String, String> header) {
+        return jsonLength(header.getKey()) + jsonLength(header.getValue()) + 6L;
     }
 
     /** The size of a text within quotes, as {@link HeaderText} writes it. */

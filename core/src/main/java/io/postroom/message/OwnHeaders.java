@@ -21,7 +21,7 @@ public final class OwnHeaders {
 
     private OwnHeaders() {}
 
-    static boolean has(String name) {
+    public static boolean has(String name) {
         return name.length() >= PREFIX.length()
                 && name.substring(0, PREFIX.length()).toLowerCase(Locale.ROOT).equals(PREFIX);
     }

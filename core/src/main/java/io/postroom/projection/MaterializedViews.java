@@ -42,6 +42,7 @@ public final class MaterializedViews implements AutoCloseable {
     private static final Pattern NAME = Pattern.compile("[^.\"\\p{Cntrl}]{1,63}\\.[^.\"\\p{Cntrl}]{1,63}");
     private static final Duration LOOK = Duration.ofSeconds(1);
     private static final int ROUND_MAX = 100;
+    private static final int THREADS = 2;
     private static final int ERROR_LENGTH_MAX = 1_000;
 
     private final Database database;
@@ -50,7 +51,7 @@ public final class MaterializedViews implements AutoCloseable {
     private @Nullable ScheduledExecutorService thread;
     private final Duration idleMax;
     private final Duration refreshMax;
-    private boolean failing;
+    private volatile boolean failing;
 
     public MaterializedViews(Database database, Audit audit) {
         this(database, audit, IDLE_MAX, REFRESH_MAX);
@@ -134,17 +135,21 @@ public final class MaterializedViews implements AutoCloseable {
         });
     }
 
-    /** Looks every second which views are due and refreshes them, on a thread of its own. */
+    /** Looks every second which views are due and refreshes them, on two threads of its own: one that takes hours holds up no other. */
     public synchronized void start() {
         if (thread != null) {
             throw new IllegalStateException("materialized views are being kept already");
         }
-        thread = Executors.newSingleThreadScheduledExecutor(work -> {
+        thread = Executors.newScheduledThreadPool(THREADS, work -> {
             Thread made = new Thread(work, "postroom-views");
             made.setDaemon(true);
             return made;
         });
-        thread.scheduleWithFixedDelay(this::refreshQuietly, 0, LOOK.toMillis(), TimeUnit.MILLISECONDS);
+        for (int i = 0; i < THREADS; i++) {
+            // Each as a node of its own: whoever has the lock of a view refreshes it.
+            thread.scheduleWithFixedDelay(
+                    this::refreshQuietly, i * LOOK.toMillis() / THREADS, LOOK.toMillis(), TimeUnit.MILLISECONDS);
+        }
     }
 
     @Override
@@ -212,11 +217,14 @@ public final class MaterializedViews implements AutoCloseable {
         try {
             refreshDue();
             failing = false;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // Whatever it is: an executor forgets a task that throws.
             if (!failing) {
                 failing = true;
-                LOG.warn("could not look for materialized views that are due: {}; it is tried again", e.getMessage());
+                LOG.warn(
+                        "could not look for materialized views that are due: {}; it is tried again",
+                        e.getMessage(),
+                        e instanceof PostroomException ? null : e);
             }
         }
     }

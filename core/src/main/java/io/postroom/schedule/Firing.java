@@ -7,6 +7,7 @@ import io.postroom.job.Jobs;
 import io.postroom.job.Unique;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.DatabaseException;
+import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,7 +17,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,11 +25,17 @@ import org.slf4j.LoggerFactory;
 final class Firing {
     private static final Logger LOG = LoggerFactory.getLogger(Firing.class);
 
-    /** A time that is later than this was missed. */
+    /** A time that is so late was missed. */
     static final Duration ON_TIME = Duration.ofMinutes(1);
 
-    /** How many schedules one look finds; the next one finds the next. */
-    private static final int DUE_MAX = 100;
+    /** How many schedules one look finds and one transaction fires; the next one finds the next, at once. */
+    static final int DUE_MAX = 50;
+
+    /** How many looks follow each other at most. */
+    private static final int LOOKS_MAX = 1_000;
+
+    /** Missed times are counted up to so many: there may be millions. */
+    private static final int MISSED_MAX = 10_000;
 
     /** How many missed times of one schedule fire with one transaction; the next one goes on. */
     private static final int TIMES_MAX = 100;
@@ -44,20 +50,56 @@ final class Firing {
     private final Database database;
     private final ScheduleTable table;
     private final Jobs jobs;
+    private final Telemetry telemetry;
     /** Schedules that could not fire, and when each is tried again: they must not keep the others from being found. */
     private final Map<String, Failed> failing = new ConcurrentHashMap<>();
 
-    Firing(Database database, ScheduleTable table, Jobs jobs) {
+    Firing(Database database, ScheduleTable table, Jobs jobs, Telemetry telemetry) {
         this.database = database;
         this.table = table;
         this.jobs = jobs;
+        this.telemetry = telemetry;
     }
 
     /** Why a schedule did not fire, and not before when it is tried again, by the nanoseconds of this process. */
     private record Failed(String why, long untilNanos) {}
 
-    /** Fires what is due; returns how many jobs were enqueued. {@code now} is for tests. */
+    /**
+     * What one look did.
+     *
+     * @param more whether it found as many as it may: there may be more that are due
+     */
+    record Look(int fired, boolean more) {}
+
+    /** Times to fire for, and what is left out before them. */
+    private record Times(
+            List<Instant> fire,
+            @Nullable Instant next,
+            @Nullable Instant firstMissed,
+            long missed) {
+        static Times of(List<Instant> fire, @Nullable Instant next) {
+            return new Times(fire, next, null, 0);
+        }
+    }
+
+    /** What a schedule did in a transaction; it is told when that is committed. */
+    private record Fired(String name, int jobs, @Nullable Instant firstMissed, long missed) {}
+
+    /** Fires what is due, look by look; returns how many jobs were enqueued. {@code now} is for tests. */
     int fire(@Nullable Instant now) {
+        int fired = 0;
+        for (int looks = 0; looks < LOOKS_MAX; looks++) {
+            Look look = look(now);
+            fired += look.fired();
+            if (!look.more()) {
+                break;
+            }
+        }
+        return fired;
+    }
+
+    /** Fires some of what is due. */
+    Look look(@Nullable Instant now) {
         database.run(tx -> table.endDelay(tx, now));
         return fireDue(now);
     }
@@ -76,13 +118,39 @@ final class Firing {
         return first;
     }
 
-    private int fireDue(@Nullable Instant now) {
-        int fired = 0;
+    /** All in one transaction: their rows are locked, and other nodes take others meanwhile. */
+    private Look fireDue(@Nullable Instant now) {
+        List<Fired> fired;
+        try {
+            fired = database.transactPromptly(tx -> {
+                List<Fired> all = new ArrayList<>();
+                for (ScheduleTable.Due due : table.findDue(tx, now, resting(), DUE_MAX)) {
+                    all.add(fire(tx, due.details(), due.now()));
+                }
+                return all;
+            });
+        } catch (RuntimeException e) {
+            if (e instanceof DatabaseException gone && gone.isUnreachable()) {
+                throw e;
+            }
+            return fireEach(now);
+        }
+        tell(fired);
+        return new Look(fired.stream().mapToInt(Fired::jobs).sum(), fired.size() == DUE_MAX);
+    }
+
+    /** One by one, because one of them cannot fire. */
+    private Look fireEach(@Nullable Instant now) {
+        int jobsFired = 0;
         List<ScheduleTable.Due> found = database.run(tx -> table.findDue(tx, now, resting(), DUE_MAX));
         for (ScheduleTable.Due due : found) {
             String name = due.details().schedule().name();
+            Instant seen = Objects.requireNonNull(due.details().nextAt());
             try {
-                fired += database.transactPromptly(tx -> fire(tx, due.details(), due.now()));
+                List<Fired> fired = database.transactPromptly(tx ->
+                        table.lock(tx, name, seen) ? List.of(fire(tx, due.details(), due.now())) : List.<Fired>of());
+                tell(fired);
+                jobsFired += fired.stream().mapToInt(Fired::jobs).sum();
                 failing.remove(name);
             } catch (RuntimeException e) {
                 if (e instanceof DatabaseException gone && gone.isUnreachable()) {
@@ -91,7 +159,22 @@ final class Firing {
                 failed(name, e);
             }
         }
-        return fired;
+        return new Look(jobsFired, found.size() == DUE_MAX);
+    }
+
+    /** Once for each gap, by the node that went over it. */
+    private void tell(List<Fired> fired) {
+        for (Fired each : fired) {
+            failing.remove(each.name());
+            if (each.missed() > 0) {
+                LOG.warn(
+                        "schedule {} was looked at too late: {} of its times from {} on are left out",
+                        each.name(),
+                        each.missed() == MISSED_MAX ? MISSED_MAX + " or more" : each.missed(),
+                        each.firstMissed());
+                telemetry.timesMissed(each.name(), each.missed());
+            }
+        }
     }
 
     /** One that cannot fire must not keep the others from it, nor fill the log. */
@@ -129,18 +212,18 @@ final class Firing {
         return forgotten;
     }
 
-    private int fire(Connection tx, ScheduleDetails details, Instant now) {
+    /** For a schedule whose row is locked. */
+    private Fired fire(Connection tx, ScheduleDetails details, Instant now) {
         Schedule schedule = details.schedule();
         Instant seen = Objects.requireNonNull(details.nextAt());
-        if (!table.lock(tx, schedule.name(), seen)) {
-            return 0;
+        Times times = times(schedule, seen, now);
+        if (times.firstMissed() != null) {
+            table.noteMissed(tx, schedule.name(), times.firstMissed(), times.missed());
         }
-        AtomicReference<@Nullable Instant> next = new AtomicReference<>();
-        List<Instant> times = times(schedule, seen, now, next);
         int fired = 0;
         Instant lastAt = null;
         Long lastJob = null;
-        for (Instant time : times) {
+        for (Instant time : times.fire()) {
             // This decides: of nodes that are here at once, one goes on.
             if (!table.noteRun(tx, schedule.name(), time)) {
                 continue;
@@ -150,8 +233,8 @@ final class Firing {
             lastJob = job.id();
             fired += job.skipped() ? 0 : 1;
         }
-        table.moveOn(tx, schedule.name(), seen, next.get(), lastAt, lastJob);
-        return fired;
+        table.moveOn(tx, schedule.name(), seen, times.next(), lastAt, lastJob);
+        return new Fired(schedule.name(), fired, times.firstMissed(), times.missed());
     }
 
     /** Enqueues the job of one time, in the transaction that notes it. */
@@ -182,26 +265,46 @@ final class Firing {
         return job.build();
     }
 
-    /** The times to fire for, and which is the next after what was looked at: null for a delay, which begins with the end of the job. */
-    private static List<Instant> times(
-            Schedule schedule, Instant seen, Instant now, AtomicReference<@Nullable Instant> next) {
+    /** The next after what was looked at is null for a delay, which begins with the end of the job. */
+    private static Times times(Schedule schedule, Instant seen, Instant now) {
         Recurrence recurrence = schedule.recurrence();
         if (recurrence == null) {
-            return List.of(seen);
+            return Times.of(List.of(seen), null);
         }
         if (schedule.missed() == Missed.ALL) {
-            List<Instant> all = new ArrayList<>();
-            Instant time = seen;
-            while (!time.isAfter(now) && all.size() < TIMES_MAX) {
-                all.add(time);
-                time = recurrence.next(time);
-            }
-            next.set(time);
-            return all;
+            return upTo(recurrence, seen, now);
         }
-        next.set(recurrence.next(now));
-        Instant last = last(recurrence, seen, now);
-        return schedule.missed() == Missed.ONCE || !last.isBefore(now.minus(ON_TIME)) ? List.of(last) : List.of();
+        // The first that is not left out.
+        Instant first = schedule.missed() == Missed.ONCE
+                ? last(recurrence, seen, now)
+                : firstAfter(recurrence, seen, now.minus(ON_TIME));
+        Times times = upTo(recurrence, first, now);
+        return first.equals(seen) ? times : new Times(times.fire(), times.next(), seen, count(recurrence, seen, first));
+    }
+
+    /** From a time on, which is one of them, until now. */
+    private static Times upTo(Recurrence recurrence, Instant first, Instant now) {
+        List<Instant> all = new ArrayList<>();
+        Instant time = first;
+        while (!time.isAfter(now) && all.size() < TIMES_MAX) {
+            all.add(time);
+            time = recurrence.next(time);
+        }
+        return Times.of(all, time);
+    }
+
+    /** The first time that is after another one; {@code seen} is the first of all. */
+    private static Instant firstAfter(Recurrence recurrence, Instant seen, Instant late) {
+        return seen.isAfter(late) ? seen : recurrence.next(late);
+    }
+
+    /** How many times there are from one of them on and before another, up to a limit. */
+    private static long count(Recurrence recurrence, Instant from, Instant before) {
+        long count = 0;
+        for (Instant time = from; time.isBefore(before) && count < MISSED_MAX; time = recurrence.next(time)) {
+            count++;
+        }
+        return count;
     }
 
     /** The last time that is not after now; {@code seen} is one. */

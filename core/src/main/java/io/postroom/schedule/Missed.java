@@ -5,7 +5,7 @@ import java.util.Locale;
 
 /** What becomes of times that passed while no node was there, or the database was away. */
 public enum Missed {
-    /** They are left out. A time that is less than a minute late is not missed. */
+    /** They are left out, which is noted, logged and counted. A time that is less than a minute late is not missed: it fires. */
     SKIP,
     /** However many there are, the last of them fires, late. */
     ONCE,

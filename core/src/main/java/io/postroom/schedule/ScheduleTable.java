@@ -25,6 +25,7 @@ final class ScheduleTable {
     private final Sql findDue;
     private final Sql lock;
     private final Sql noteRun;
+    private final Sql noteMissed;
     private final Sql noteJob;
     private final Sql moveOn;
     private final Sql endDelay;
@@ -41,6 +42,7 @@ final class ScheduleTable {
         findDue = schema.sql(ScheduleTable.class, "find_due.sql");
         lock = schema.sql(ScheduleTable.class, "lock.sql");
         noteRun = schema.sql(ScheduleTable.class, "note_run.sql");
+        noteMissed = schema.sql(ScheduleTable.class, "note_missed.sql");
         noteJob = schema.sql(ScheduleTable.class, "note_job.sql");
         moveOn = schema.sql(ScheduleTable.class, "move_on.sql");
         endDelay = schema.sql(ScheduleTable.class, "end_delay.sql");
@@ -88,7 +90,7 @@ final class ScheduleTable {
                 .list(ScheduleTable::details);
     }
 
-    /** {@code except}: names of schedules to leave out. */
+    /** Their rows are locked. {@code except}: names of schedules to leave out. */
     List<Due> findDue(Connection tx, @Nullable Instant now, Collection<String> except, int limit) {
         return findDue.on(tx)
                 .set("now", now)
@@ -107,6 +109,16 @@ final class ScheduleTable {
 
     boolean noteRun(Connection tx, String schedule, Instant fireAt) {
         return noteRun.on(tx).set("schedule", schedule).set("fire_at", fireAt).update() > 0;
+    }
+
+    /** {@code fireAt}: the first of the times. */
+    void noteMissed(Connection tx, String schedule, Instant fireAt, long missed) {
+        noteMissed
+                .on(tx)
+                .set("schedule", schedule)
+                .set("fire_at", fireAt)
+                .set("missed", missed)
+                .update();
     }
 
     void noteJob(Connection tx, String schedule, Instant fireAt, Enqueued job) {
@@ -167,10 +179,12 @@ final class ScheduleTable {
     List<ScheduleRun> runs(Connection tx, String schedule, int limit) {
         return runs.on(tx).set("schedule", schedule).set("limit", limit).list(row -> {
             long job = row.getLong("job_id");
+            Long jobOrNull = row.wasNull() ? null : job;
             return new ScheduleRun(
                     Objects.requireNonNull(instant(row, "fire_at")),
-                    row.wasNull() ? null : job,
+                    jobOrNull,
                     row.getBoolean("skipped"),
+                    row.getLong("missed"),
                     Objects.requireNonNull(instant(row, "at")));
         });
     }

@@ -34,21 +34,24 @@ public final class Scheduler implements AutoCloseable {
     /** Ends when closed; trouble with the database makes it try again. */
     private void run() {
         try {
-            for (int looks = 1; !stop.await(LOOK.toMillis(), TimeUnit.MILLISECONDS); looks++) {
-                look(looks % FORGET_EVERY == 0);
+            boolean more = false;
+            for (int looks = 1; !stop.await(more ? 0 : LOOK.toMillis(), TimeUnit.MILLISECONDS); looks++) {
+                more = look(looks % FORGET_EVERY == 0);
             }
         } catch (InterruptedException e) {
             LOG.warn("the thread of schedules was interrupted and ends");
         }
     }
 
-    private void look(boolean forget) {
+    /** Returns whether there may be more that is due. */
+    private boolean look(boolean forget) {
         try {
-            firing.fire(null);
+            boolean more = firing.look(null).more();
             if (forget) {
                 firing.forget();
             }
             failing = false;
+            return more;
         } catch (RuntimeException | Error e) {
             if (!failing) {
                 failing = true;
@@ -57,6 +60,7 @@ public final class Scheduler implements AutoCloseable {
                         e.getMessage(),
                         e instanceof DatabaseException ? null : e);
             }
+            return false;
         }
     }
 

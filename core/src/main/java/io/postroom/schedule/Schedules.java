@@ -7,6 +7,7 @@ import io.postroom.job.Jobs;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.JoinedTransaction;
 import io.postroom.retry.Spelling;
+import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,11 +37,11 @@ public final class Schedules {
     private final ScheduleTable table;
     private final Firing firing;
 
-    public Schedules(Database database, Jobs jobs, Audit audit) {
+    public Schedules(Database database, Jobs jobs, Audit audit, Telemetry telemetry) {
         this.database = database;
         this.audit = audit;
         this.table = new ScheduleTable(database.schema());
-        this.firing = new Firing(database, table, jobs);
+        this.firing = new Firing(database, table, jobs, telemetry);
     }
 
     /**
@@ -95,7 +96,7 @@ public final class Schedules {
         return recurrence.next(due.minusNanos(1_000), count);
     }
 
-    /** The times that it has fired for, the last one first. */
+    /** The times that it has fired for or left out, the last one first. */
     public List<ScheduleRun> runs(String name, int limit) {
         return database.run(tx -> table.runs(tx, name, Math.min(limit, RUNS_MAX)));
     }

@@ -1,6 +1,6 @@
--- Schedules whose time has come, and the time it is.
+-- Lock schedules whose time has come, the longest due first, and the time it is.
 --   :now timestamptz?, null outside tests   :except text[], names that are left out   :limit int
--- Index: schedule_due.
+-- Locks: the rows, skipping locked ones: another node is at them. Whoever pauses one waits. Index: schedule_due.
 select s.name, s.cron, s.zone, extract(epoch from s.rate) as rate, extract(epoch from s.delay) as delay, s.missed, s.overlap, s.kind, s.queue,
        s.priority, s.tenant_id, s.payload, s.headers, s.retry, extract(epoch from s.deadline) as deadline, s.next_at, s.last_at, s.last_job,
        s.paused_at, s.paused_by, s.pause_reason,
@@ -10,3 +10,4 @@ where s.paused_at is null and s.next_at <= (select coalesce(:now::timestamptz, c
   and s.name <> all (:except::text[])
 order by s.next_at
 limit :limit
+for update of s skip locked

@@ -120,6 +120,9 @@ public interface Telemetry {
     /** Jobs were taken away from workers that died or hang. */
     default void reaped(int jobs) {}
 
+    /** So many times of a schedule were left out, because no node saw them in time; counted up to a limit. */
+    default void timesMissed(String schedule, long times) {}
+
     /** Whether messages lie in the outbox's default partition, because nobody made their day's own in time. */
     default void strays(boolean present) {}
 

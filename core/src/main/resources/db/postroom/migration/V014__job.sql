@@ -244,6 +244,8 @@ create table /*schema*/job_need (
     job_id   bigint  not null,
     -- Whether a bad end will do too.
     any_end  boolean not null,
+    -- How the job that is needed ended, kept in mind when its end is forgotten before anybody has looked.
+    ended    text,
     primary key (of_batch, need, job_id)
 );
 create index job_need_job on /*schema*/job_need (job_id);
@@ -603,7 +605,13 @@ begin
                 delete from only /*schema*/job_done_default as d
                 where d.ctid in (
                     select o.ctid from only /*schema*/job_done_default as o where o.day < (kept_from at time zone 'utc')::date limit 10000)
-                returning d.batch, d.state
+                returning d.id, d.ended_at, d.batch, d.state
+            ), needed as (
+                update /*schema*/job_need as n
+                set ended = (
+                    select case when g.state = 'done' then 'done' else 'cancelled' end
+                    from gone as g where g.id = n.need order by g.ended_at desc limit 1)
+                where not n.of_batch and n.need in (select g.id from gone as g)
             ), kept_in_mind as (
                 update /*schema*/job_batch as b
                 set cancelled_at = clock_timestamp()
@@ -635,6 +643,10 @@ begin
                     execute format('update /*schema*/job_batch as b set cancelled_at = clock_timestamp() where b.cancelled_at is null'
                                    || ' and b.id in (select d.batch from only %s as d where d.batch is not null and d.state = ''cancelled'')',
                                    partition);
+                    -- What failed has a dead letter, which is asked first; without one it was discarded.
+                    execute format('update /*schema*/job_need as n set ended = (select case when d.state = ''done'' then ''done'''
+                                   || ' else ''cancelled'' end from only %1$s as d where d.id = n.need order by d.ended_at desc limit 1)'
+                                   || ' where not n.of_batch and n.need in (select d.id from only %1$s as d)', partition);
                 end if;
                 execute format('truncate table only %s', partition);
                 outcome := 'emptied';

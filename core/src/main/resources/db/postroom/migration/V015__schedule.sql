@@ -36,13 +36,15 @@ create table /*schema*/schedule (
 ) with (fillfactor = 70);
 create index schedule_due on /*schema*/schedule (next_at) where paused_at is null;
 
--- Each time that a schedule has fired, once: the primary key decides between nodes that see it at the same time.
+-- Each time that a schedule has fired or left out, once: the primary key decides between nodes that see it at the same time.
 create table /*schema*/schedule_run (
     schedule text        not null,
     fire_at  timestamptz not null,
-    -- The job; of a time that was skipped because the one before had not ended, that one.
+    -- The job; of a time that was skipped because the one before had not ended, that one; null if nobody saw the time.
     job_id   bigint,
     skipped  boolean     not null default false,
+    -- How many times nobody saw, with this one and after it.
+    missed   bigint      not null default 0,
     at       timestamptz not null default clock_timestamp(),
     primary key (schedule, fire_at)
 );

@@ -9,6 +9,7 @@ final class JobMeters {
     private final PerValue<Counter> enqueued;
     private final PerValue<Counter> stale;
     private final Counter reaped;
+    private final PerValue<Counter> missed;
     private final PerValue<PerValue<Timer>> waits;
     private final PerValue<PerValue<PerValue<Timer>>> runs;
 
@@ -24,6 +25,11 @@ final class JobMeters {
                 "queue",
                 queue));
         reaped = meters.counter("postroom.jobs.reaped", "Jobs that were taken away from workers that died or hang.");
+        missed = new PerValue<>(schedule -> meters.counter(
+                "postroom.schedules.missed",
+                "Times of schedules that were left out, because no node saw them in time.",
+                "schedule",
+                schedule));
         waits = new PerValue<>(queue -> new PerValue<>(kind -> meters.timer(
                 "postroom.jobs.wait", "From when a job was due to its claim.", "queue", queue, "kind", kind)));
         runs = new PerValue<>(queue -> new PerValue<>(kind -> {
@@ -57,6 +63,10 @@ final class JobMeters {
 
     void reaped(int jobs) {
         reaped.increment(jobs);
+    }
+
+    void missed(String schedule, long times) {
+        missed.of(schedule).increment(times);
     }
 
     void waited(String queue, String kind, Duration waited) {

@@ -188,6 +188,11 @@ public final class MeteredTelemetry implements Telemetry {
     }
 
     @Override
+    public void timesMissed(String schedule, long times) {
+        jobs.missed(schedule, times);
+    }
+
+    @Override
     public void strays(boolean present) {
         hourly.of("postroom.outbox.strays").tell(present ? 1 : 0);
     }

@@ -150,6 +150,16 @@ public final class KeyedRoute {
                 "The body is larger than this server allows; send less."));
     }
 
+    /** The reply to a request whose text is in a charset that this server does not have. */
+    public Reply charsetUnknown() {
+        idempotency.countInvalid(scope);
+        return problem(new Problem(
+                400,
+                "Charset is not known",
+                "idempotency.charset-unknown",
+                "The charset of Content-Type is not known here; send UTF-8."));
+    }
+
     @FunctionalInterface
     private interface Making<E extends Exception> {
         Reply reply() throws E;

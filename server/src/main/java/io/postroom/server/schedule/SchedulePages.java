@@ -119,10 +119,10 @@ public final class SchedulePages implements WebServer.Feature {
                 reading.schedules().next(name, NEXT).stream()
                         .map(Instant::toString)
                         .toList());
-        Listing runs = new Listing("fireAt", "job", "skipped", "at");
+        Listing runs = new Listing("fireAt", "job", "skipped", "missed", "at");
         reading.schedules()
                 .runs(name, RUNS)
-                .forEach(run -> runs.row(run.fireAt(), run.jobId(), run.skipped(), run.at()));
+                .forEach(run -> runs.row(run.fireAt(), run.jobId(), run.skipped(), run.missed(), run.at()));
         answer.put("runs", runs.objects());
         return answer;
     }

@@ -1,6 +1,7 @@
 package io.postroom.source.kafka;
 
 import io.postroom.PostroomException;
+import io.postroom.inbox.Retention;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.UUID;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.Config;
@@ -47,11 +49,10 @@ final class Brokers implements AutoCloseable {
         return new Brokers(settings, topics);
     }
 
-    /** Why the topics are no place for messages that must all arrive, each a sentence; what nobody may see is not asked for. */
-    List<String> obstacles() {
-        Map<ConfigResource, Config> configs;
+    /** Of each topic; empty if this login may not see them. */
+    private Map<ConfigResource, Config> configs() {
         try {
-            configs = answer(
+            return answer(
                     "read the settings of topics " + topics,
                     admin.describeConfigs(topics.stream()
                                     .map(topic -> new ConfigResource(ConfigResource.Type.TOPIC, topic))
@@ -59,11 +60,40 @@ final class Brokers implements AutoCloseable {
                             .all());
         } catch (PostroomException e) {
             if (e.getCause() instanceof AuthorizationException) {
-                return List.of();
+                return Map.of();
             }
             throw e;
         }
-        return configs.entrySet().stream()
+    }
+
+    /**
+     * Refuses topics that keep messages for longer than the consumer's inbox remembers them: one that is read again after it was forgotten
+     * takes effect twice. {@code doubt} is told of those that keep them for longer than any inbox can.
+     */
+    void requireRemembered(Retention retention, Consumer<String> doubt) {
+        configs().forEach((topic, config) -> {
+            String text = config.get(TopicConfig.RETENTION_MS_CONFIG).value();
+            Duration kept = Duration.ofMillis(Long.parseLong(text));
+            if (kept.isNegative() || kept.compareTo(Retention.KEPT_MAX) > 0) {
+                doubt.accept("topic " + topic.name() + " keeps messages for "
+                        + (kept.isNegative() ? "ever" : kept.toDays() + " days") + ", the inbox remembers them for "
+                        + retention.kept()
+                        + ": what is read again after that takes effect twice, if the group's offsets are put back"
+                        + " and the database's are lost; give the topic a retention.ms");
+            } else if (kept.compareTo(retention.kept()) > 0) {
+                throw new PostroomException(
+                        "kafka.retention-too-short",
+                        "could not receive from topic " + topic.name() + ": it keeps messages for " + kept
+                                + ", the inbox remembers them for " + retention.kept()
+                                + ", and one that is read again after it was forgotten takes effect twice; give the source a retention of"
+                                + " at least that, or the topic a shorter retention.ms");
+            }
+        });
+    }
+
+    /** Why the topics are no place for messages that must all arrive, each a sentence; what nobody may see is not asked for. */
+    List<String> obstacles() {
+        return configs().entrySet().stream()
                 .filter(each -> String.valueOf(each.getValue()
                                 .get(TopicConfig.CLEANUP_POLICY_CONFIG)
                                 .value())

@@ -49,6 +49,7 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final List<String> topics;
     private final Reception reception;
+    private final RecordReader reader;
     private final Duration grace;
     private final Beginning beginning;
     /** Changed by one thread, and looked at by another. */
@@ -65,11 +66,17 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
     private boolean silent;
 
     /** @param topics with their ids */
-    GroupSession(Map<String, Object> settings, Map<String, UUID> topics, Reception reception, Duration grace) {
+    GroupSession(
+            Map<String, Object> settings,
+            Map<String, UUID> topics,
+            Reception reception,
+            RecordReader reader,
+            Duration grace) {
         this.consumer = new KafkaConsumer<>(settings);
         this.beginning = new Beginning(consumer, reception, topics);
         this.topics = List.copyOf(topics.keySet());
         this.reception = reception;
+        this.reader = reader;
         this.grace = grace;
     }
 
@@ -155,7 +162,7 @@ final class GroupSession implements AutoCloseable, ConsumerRebalanceListener {
         leave(begun.keySet(), Duration.ZERO);
         begun.forEach((partition, progress) -> {
             int suspects = deserted.contains(progress.partition()) ? reception.batchMax() : 0;
-            works.put(partition, new PartitionWork(partition, progress, suspects, reception, this::wake, over));
+            works.put(partition, new PartitionWork(partition, progress, suspects, reception, reader, this::wake, over));
         });
     }
 

@@ -13,9 +13,11 @@ import io.postroom.source.NotServedException;
 import io.postroom.source.Reception;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -42,12 +44,16 @@ public final class KafkaSource implements AutoCloseable {
     private static final Backoff TROUBLE = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(30));
 
     private final Reception reception;
+    private final RecordReader reader;
     private final Inbox inbox;
     private final Retention retention;
     private final List<String> topics;
     private final String group;
     private final Map<String, Object> settings;
     private final Duration grace;
+    /** What was said already, by the thread that polls. */
+    private final Set<String> doubts = new HashSet<>();
+
     private final CountDownLatch closing = new CountDownLatch(1);
     private volatile @Nullable GroupSession session;
     private @Nullable Thread poller;
@@ -55,6 +61,7 @@ public final class KafkaSource implements AutoCloseable {
 
     private KafkaSource(Builder builder, Reception reception, Map<String, Object> settings) {
         this.reception = reception;
+        this.reader = new RecordReader(builder.consumer);
         this.inbox = builder.postroom.inbox();
         this.retention = builder.retention;
         this.topics = List.copyOf(builder.topics);
@@ -121,8 +128,9 @@ public final class KafkaSource implements AutoCloseable {
         Map<String, UUID> ids;
         try (Brokers brokers = Brokers.of(settings, topics)) {
             ids = brokers.requireTopics();
+            brokers.requireRemembered(retention, this::doubt);
         }
-        try (GroupSession begun = new GroupSession(settings, ids, reception, grace)) {
+        try (GroupSession begun = new GroupSession(settings, ids, reception, reader, grace)) {
             session = begun;
             LOG.info("source {} receives from {}", reception.consumer(), topics);
             if (closing.getCount() > 0) {
@@ -130,6 +138,13 @@ public final class KafkaSource implements AutoCloseable {
             }
         } finally {
             session = null;
+        }
+    }
+
+    /** Said once: nothing can be done about it here. */
+    private void doubt(String about) {
+        if (doubts.add(about)) {
+            LOG.warn("source {}: {}", reception.consumer(), about);
         }
     }
 
@@ -254,7 +269,10 @@ public final class KafkaSource implements AutoCloseable {
             return this;
         }
 
-        /** How long messages are remembered, and how long Kafka may bring them again: as long as it keeps the topic. */
+        /**
+         * How long messages are remembered, and how long Kafka may bring them again: as long as it keeps the topic. A topic that keeps them
+         * for longer than they are remembered is not received from, which is logged; one that keeps them for ever is, with a warning.
+         */
         public Builder retention(Retention retention) {
             this.retention = retention;
             return this;

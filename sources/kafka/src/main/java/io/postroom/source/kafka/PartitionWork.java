@@ -25,6 +25,7 @@ final class PartitionWork implements Reception.Caller {
 
     private final TopicPartition partition;
     private final Reception reception;
+    private final RecordReader reader;
     private final Runnable changed;
     private final CountDownLatch abandoned = new CountDownLatch(1);
     private final AtomicReference<@Nullable Throwable> over;
@@ -61,6 +62,7 @@ final class PartitionWork implements Reception.Caller {
             Progress begun,
             int suspects,
             Reception reception,
+            RecordReader reader,
             Runnable changed,
             AtomicReference<@Nullable Throwable> over) {
         this.partition = partition;
@@ -69,6 +71,7 @@ final class PartitionWork implements Reception.Caller {
         this.epoch = begun.epoch();
         this.suspects = suspects;
         this.reception = reception;
+        this.reader = reader;
         this.changed = changed;
         this.over = over;
         this.thread = new Thread(this::run, "postroom-" + reception.consumer() + "-" + partition);
@@ -152,7 +155,7 @@ final class PartitionWork implements Reception.Caller {
                     while (!busy && goesOn()) {
                         wait();
                     }
-                    arrivals = records.stream().map(RecordReader::read).toList();
+                    arrivals = records.stream().map(reader::read).toList();
                 }
                 if (!goesOn()) {
                     return;

@@ -4,6 +4,7 @@ import io.postroom.message.Envelope;
 import io.postroom.message.InvalidMessageException;
 import io.postroom.message.Message;
 import io.postroom.message.MessageRules;
+import io.postroom.message.OwnHeaders;
 import io.postroom.source.Arrival;
 import io.postroom.source.Unreadable;
 import java.nio.ByteBuffer;
@@ -11,30 +12,48 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Reads records as the Kafka sink writes them: CloudEvents in binary mode, with the aggregate and its version as extensions.
  *
- * <p>What is none of that becomes an arrival that cannot be read, with all there was, in Base64.
+ * <p>What is none of that becomes an arrival that cannot be read, with all there was, in Base64. Headers beside those of the event that no
+ * message can have are left out, which is said once for each name; of headers of one name the last counts. Safe for use by many threads.
  */
 final class RecordReader {
+    private static final Logger LOG = LoggerFactory.getLogger(RecordReader.class);
+    private static final String NOT_TEXT = "\0";
     private static final String PREFIX = "ce_";
     private static final String RENAMED = "header.";
     private static final String CONTENT_TYPE = "content-type";
     /** The aggregate type and event type of what is no message. */
     private static final String RECORD = "kafka.record";
 
-    private RecordReader() {}
+    /** How many names of headers that were left out are remembered. */
+    private static final int TOLD_MAX = 100;
+
+    private final String consumer;
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
+
+    RecordReader(String consumer) {
+        this.consumer = consumer;
+    }
 
     /** Something is missing or wrong; the text says what. */
     private static final class NoMessageException extends Exception {
@@ -45,12 +64,14 @@ final class RecordReader {
         }
     }
 
-    static Arrival read(ConsumerRecord<byte[], byte[]> record) {
+    Arrival read(ConsumerRecord<byte[], byte[]> record) {
         String place = record.topic() + "/" + record.partition() + "@" + record.offset();
         try {
             Map<String, String> attributes = new HashMap<>();
-            Map<String, String> own = new LinkedHashMap<>();
-            split(record, attributes, own);
+            Map<String, String> found = new LinkedHashMap<>();
+            split(record, attributes, found);
+            Map<String, String> own = MessageRules.fitting(found);
+            found.keySet().stream().filter(name -> !own.containsKey(name)).forEach(name -> tell(name, place));
             String sequence = attributes.get("sequence");
             long position = sequence == null ? record.offset() + 1 : number("ce_sequence", sequence, 1, Long.MAX_VALUE);
             Message message = message(record, attributes, own);
@@ -66,8 +87,7 @@ final class RecordReader {
     }
 
     /** Attributes of the event, without their prefix, and the message's own headers under their own names. */
-    private static void split(
-            ConsumerRecord<byte[], byte[]> record, Map<String, String> attributes, Map<String, String> own)
+    private void split(ConsumerRecord<byte[], byte[]> record, Map<String, String> attributes, Map<String, String> own)
             throws NoMessageException {
         for (Header header : record.headers()) {
             String name = header.key();
@@ -75,10 +95,26 @@ final class RecordReader {
             if (lower.startsWith(PREFIX)) {
                 attributes.put(lower.substring(PREFIX.length()), text("header " + name, header.value()));
             } else if (!lower.equals(CONTENT_TYPE)) {
-                own.put(
-                        lower.startsWith(RENAMED) ? name.substring(RENAMED.length()) : name,
-                        text("header " + name, header.value()));
+                String given = lower.startsWith(RENAMED) ? name.substring(RENAMED.length()) : name;
+                own.put(given, OwnHeaders.has(given) ? text("header " + name, header.value()) : lenient(header));
             }
+        }
+    }
+
+    /** What is no text has a character that no header of a message may have. */
+    private static String lenient(Header header) {
+        byte[] bytes = header.value();
+        String text = bytes == null ? NOT_TEXT : new String(bytes, StandardCharsets.UTF_8);
+        return bytes != null && Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes) ? text : NOT_TEXT;
+    }
+
+    private void tell(String name, String place) {
+        if (told.size() < TOLD_MAX && told.add(name)) {
+            LOG.warn(
+                    "source {} leaves out header {} of {} and of others: no message can have it",
+                    consumer,
+                    JsonMapper.shared().writeValueAsString(name.substring(0, Math.min(100, name.length()))),
+                    place);
         }
     }
 
@@ -173,9 +209,14 @@ final class RecordReader {
         content.put("timestamp", record.timestamp());
         content.put("keyBase64", base64(record.key()));
         content.put("valueBase64", base64(record.value()));
-        Map<String, @Nullable String> headers = new LinkedHashMap<>();
-        record.headers().forEach(header -> headers.put(header.key(), base64(header.value())));
-        content.put("headersBase64", headers);
+        List<Map<String, @Nullable String>> headers = new ArrayList<>();
+        record.headers().forEach(header -> {
+            Map<String, @Nullable String> pair = new LinkedHashMap<>();
+            pair.put("name", header.key());
+            pair.put("valueBase64", base64(header.value()));
+            headers.add(pair);
+        });
+        content.put("headers", headers);
         return Message.about(RECORD, place)
                 .id(UUID.nameUUIDFromBytes(place.getBytes(StandardCharsets.UTF_8)))
                 .event(RECORD)

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.Postroom;
+import io.postroom.PostroomException;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.relay.Projection;
@@ -16,6 +17,7 @@ import io.postroom.source.ServedBy;
 import io.postroom.subscription.Act;
 import io.postroom.testkit.ChildJvm;
 import io.postroom.testkit.CrashPoint;
+import io.postroom.testkit.CrashingDataSource;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
@@ -27,7 +29,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -43,12 +47,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A subscription that moves to Kafka and back while messages flow: sums exact, order kept. */
 class KafkaMoveTest {
     static final Duration PATIENCE = Duration.ofSeconds(120);
     static final int ACCOUNTS = 24;
-    static final int ROUNDS = Boolean.getBoolean("postroom.long") ? 10 : 1;
+    static final boolean LONG = Boolean.getBoolean("postroom.long");
+    static final int ROUNDS = LONG ? 10 : 1;
     static final AtomicInteger TESTS = new AtomicInteger();
 
     static KafkaBroker broker;
@@ -207,6 +214,10 @@ class KafkaMoveTest {
     }
 
     private KafkaMove.Builder mover() {
+        return mover(postroom);
+    }
+
+    private KafkaMove.Builder mover(Postroom postroom) {
         return KafkaMove.builder(postroom)
                 .bootstrapServers(broker.bootstrapServers())
                 .topics(List.of(own))
@@ -270,29 +281,62 @@ class KafkaMoveTest {
                         "subscription move end");
     }
 
-    @Test
-    void aBrokerThatRestartsInTheMiddleChangesNothingOfThat() throws Exception {
+    /** It is gone from that step on, and comes back while the command goes on; there and back again in the long run. */
+    @ParameterizedTest
+    @ValueSource(strings = {"noted", "waiting", "announced", "ending", "switched"})
+    void aBrokerThatRestartsInTheMiddleChangesNothingOfThat(String step) throws Exception {
         start();
         write();
         awaitTraffic();
-        for (ServedBy target : List.of(ServedBy.KAFKA, ServedBy.POSTGRES)) {
-            AtomicBoolean restarted = new AtomicBoolean();
-            assertThat(move(target, line -> {
-                        if (restarted.compareAndSet(false, true)) {
-                            broker.stop();
-                            Books.await(
-                                    "the feed cannot send",
-                                    PATIENCE,
-                                    () -> database.queryLong("select count(*) from postroom.circuit") > 0);
-                            broker.restart();
-                        }
-                    }))
-                    .as("seed %d", seed)
-                    .isTrue();
-            assertThat(restarted).isTrue();
+        List<ServedBy> targets = new ArrayList<>(List.of(ServedBy.KAFKA, ServedBy.POSTGRES));
+        boolean back = (seed + step.length()) % 2 == 0;
+        if (!LONG && back) {
+            assertThat(move(ServedBy.KAFKA)).isTrue();
+        }
+        if (!LONG) {
+            targets.remove(back ? ServedBy.KAFKA : ServedBy.POSTGRES);
+        }
+        for (ServedBy target : targets) {
+            awaitTraffic();
+            CompletableFuture<Void> restarted = new CompletableFuture<>();
+            CrashPoint gone = CrashPoint.act(step, 1, () -> {
+                broker.stop();
+                CompletableFuture.runAsync(this::restartWhenMissed).whenComplete((done, e) -> {
+                    if (e == null) {
+                        restarted.complete(null);
+                    } else {
+                        restarted.completeExceptionally(e);
+                    }
+                });
+            });
+            Postroom shaky = Postroom.on(MoveMain.at(step, new CrashingDataSource(database.dataSource()), gone));
+            moveOn(shaky, target);
+            restarted.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertThat(servedBy()).as("seed %d", seed).isEqualTo(target.word());
             awaitTraffic();
         }
         assertExact();
+    }
+
+    private void restartWhenMissed() {
+        Books.await(
+                "the feed cannot send",
+                PATIENCE,
+                () -> database.queryLong("select count(*) from postroom.circuit") > 0);
+        broker.restart();
+    }
+
+    /** Asks again, as an operator does, if Kafka has not answered in time. */
+    private void moveOn(Postroom shaky, ServedBy target) {
+        Books.await("the move to " + target + ", seed " + seed, PATIENCE, () -> {
+            try {
+                mover(shaky).build().run("books", target, new Act("ann", "test"), PATIENCE, line -> {});
+                return true;
+            } catch (PostroomException e) {
+                assertThat(e.code()).isIn(Brokers.NO_ANSWER, "kafka.refused");
+                return false;
+            }
+        });
     }
 
     /** There and back again; which step is which way is the seed's choice. */

@@ -7,6 +7,7 @@ import io.postroom.Postroom;
 import io.postroom.PostroomException;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.RedriveRequest;
+import io.postroom.inbox.Retention;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.relay.Projection;
@@ -33,12 +34,15 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -580,6 +584,54 @@ class KafkaSourceTest {
                 () -> refusal(own, compacted).contains("topic " + compacted + " is compacted"));
         assertThat(refusal(own, compacted)).contains("set its cleanup.policy to delete");
         assertThat(refusal("nothing")).contains("could not describe topics [nothing]", "check the names");
+    }
+
+    /** What is read again after the inbox has forgotten it takes effect twice. */
+    @Test
+    void refusesATopicThatKeepsMessagesForLongerThanTheInboxRemembersThem() throws Exception {
+        String week = own + "-week";
+        broker.createTopic(
+                week, 1, Map.of("retention.ms", "" + Duration.ofDays(7).toMillis()));
+        Retention hour = Retention.keep(Duration.ofHours(1));
+        assertThat(forgotten(hour, week))
+                .contains("could not receive from topic " + week)
+                .contains("it keeps messages for PT168H, the inbox remembers them for PT1H");
+        assertThat(forgotten(Retention.keep(Duration.ofDays(7)), week)).isEmpty();
+        assertThat(forgotten(Retention.USUAL, week)).isEmpty();
+        assertThat(forgotten(hour, own))
+                .as("said, not refused")
+                .startsWith("topic " + own + " keeps messages for ever");
+        try (Feed feed = new Feed(broker, week, seed);
+                KafkaSource source = source("one").topics(week).retention(hour).build(new Books())) {
+            note(feed.send(50, 5));
+            source.start();
+            setRetention(week, Duration.ofMinutes(30));
+            awaitBooked(50);
+        }
+        assertExact();
+    }
+
+    private static void setRetention(String topic, Duration retention) throws Exception {
+        try (Admin admin = broker.admin()) {
+            admin.incrementalAlterConfigs(Map.of(
+                            new ConfigResource(ConfigResource.Type.TOPIC, topic),
+                            List.of(new AlterConfigOp(
+                                    new ConfigEntry("retention.ms", "" + retention.toMillis()),
+                                    AlterConfigOp.OpType.SET))))
+                    .all()
+                    .get();
+        }
+    }
+
+    private static String forgotten(Retention retention, String... topics) {
+        Map<String, Object> settings = Map.of("bootstrap.servers", broker.bootstrapServers(), "group.id", "any");
+        StringBuilder said = new StringBuilder();
+        try (Brokers brokers = Brokers.of(settings, List.of(topics))) {
+            brokers.requireRemembered(retention, said::append);
+            return said.toString();
+        } catch (PostroomException e) {
+            return String.valueOf(e.getMessage());
+        }
     }
 
     private static String refusal(String... topics) {

@@ -18,17 +18,7 @@ final class MoveMain {
         String own = arguments[2];
         String step = arguments[4];
         try (HikariDataSource pool = TestDatabase.pool(arguments[0], 4)) {
-            CrashingDataSource database = new CrashingDataSource(pool);
-            CrashPoint point = CrashPoint.kill(step);
-            switch (step) {
-                case "noted" ->
-                    database.committed(sql -> sql.startsWith("insert into \"postroom\".subscription_move"), point);
-                case "waiting" -> database.committed(sql -> sql.contains("as redriven"), point);
-                case "announced" -> database.committed(sql -> sql.contains("set switching_until"), point);
-                case "ending" -> database.after(sql -> sql.contains("outcome = ?"), point);
-                case "switched" -> database.committed(sql -> sql.contains("set served_by"), point);
-                default -> throw new IllegalArgumentException(step);
-            }
+            CrashingDataSource database = at(step, new CrashingDataSource(pool), CrashPoint.kill(step));
             KafkaMove.builder(Postroom.on(database))
                     .bootstrapServers(arguments[1])
                     .topics(List.of(own))
@@ -43,5 +33,19 @@ final class MoveMain {
                             Duration.ofSeconds(120),
                             System.out::println);
         }
+    }
+
+    /** Lets a move reach the point at a step. */
+    static CrashingDataSource at(String step, CrashingDataSource database, CrashPoint point) {
+        switch (step) {
+            case "noted" ->
+                database.committed(sql -> sql.startsWith("insert into \"postroom\".subscription_move"), point);
+            case "waiting" -> database.committed(sql -> sql.contains("as redriven"), point);
+            case "announced" -> database.committed(sql -> sql.contains("set switching_until"), point);
+            case "ending" -> database.after(sql -> sql.contains("outcome = ?"), point);
+            case "switched" -> database.committed(sql -> sql.contains("set served_by"), point);
+            default -> throw new IllegalArgumentException(step);
+        }
+        return database;
     }
 }

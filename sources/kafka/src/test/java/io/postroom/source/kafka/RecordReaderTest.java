@@ -28,6 +28,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class RecordReaderTest {
     private static final UUID ID = UUID.fromString("019a8f6e-3c1d-7b42-9d7e-0c5b7a1f2e33");
 
+    private static final RecordReader READER = new RecordReader("test");
+
     @Test
     void whatTheSinkWritesComesBackAsItWas() throws Exception {
         List<Message> messages = new ArrayList<>();
@@ -63,8 +65,7 @@ class RecordReaderTest {
                             .get();
                 }
             }
-            List<Arrival> arrivals =
-                    broker.read("t").stream().map(RecordReader::read).toList();
+            List<Arrival> arrivals = broker.read("t").stream().map(READER::read).toList();
             for (int i = 0; i < messages.size(); i++) {
                 Arrival arrival = arrivals.get(i);
                 assertThat(arrival.unreadable()).isNull();
@@ -100,22 +101,68 @@ class RecordReaderTest {
     void whatIsNoMessageIsKeptWholeWithTheReason(String name, String value, String reason) {
         Map<String, String> parts = parts();
         parts.put(name, value);
-        Arrival arrival = RecordReader.read(record(parts));
+        Arrival arrival = READER.read(record(parts));
         Fault fault = arrival.unreadable();
         assertThat(fault).isNotNull();
         assertThat(fault.errorClass()).isEqualTo("source.unreadable");
         assertThat(fault.message()).contains(reason);
         assertThat(arrival.envelope().message().payload()).contains("\"topic\":\"t\"", "\"offset\":7", "keyBase64");
-        assertThat(RecordReader.read(record(parts)).envelope().message().id())
+        assertThat(READER.read(record(parts)).envelope().message().id())
                 .as("the same record is the same dead letter")
                 .isEqualTo(arrival.envelope().message().id());
+    }
+
+    /** As tracing agents, interceptors and mirrors add them. */
+    @Test
+    void headersThatNoMessageCanHaveAreLeftOutAndTheMessageIsTaken() {
+        ConsumerRecord<byte[], byte[]> record = record(parts());
+        record.headers()
+                .add("traceparent", "00-1".getBytes(StandardCharsets.UTF_8))
+                .add("nothing", null)
+                .add("kafka_offset", new byte[] {0, 0, 0, 0, 0, 0, 0, 7})
+                .add("binary", new byte[] {(byte) 0xff, (byte) 0xfe})
+                .add("of a name", "x".getBytes(StandardCharsets.UTF_8))
+                .add("", "x".getBytes(StandardCharsets.UTF_8))
+                .add("n".repeat(101), "x".getBytes(StandardCharsets.UTF_8))
+                .add("lines", "a\nb".getBytes(StandardCharsets.UTF_8))
+                .add("large", "x".repeat(8_193).getBytes(StandardCharsets.UTF_8))
+                .add("twice", "first".getBytes(StandardCharsets.UTF_8))
+                .add("twice", "last".getBytes(StandardCharsets.UTF_8));
+        Arrival arrival = READER.read(record);
+        assertThat(arrival.unreadable()).isNull();
+        assertThat(arrival.envelope().message().id()).isEqualTo(ID);
+        assertThat(arrival.envelope().message().headers()).isEqualTo(Map.of("traceparent", "00-1", "twice", "last"));
+    }
+
+    @Test
+    void ofTooManyHeadersTheFirstStay() {
+        ConsumerRecord<byte[], byte[]> many = record(parts());
+        ConsumerRecord<byte[], byte[]> large = record(parts());
+        for (int i = 0; i < 70; i++) {
+            many.headers().add("h" + i, "x".getBytes(StandardCharsets.UTF_8));
+            large.headers().add("h" + i, "x".repeat(8_000).getBytes(StandardCharsets.UTF_8));
+        }
+        assertThat(READER.read(many).envelope().message().headers()).hasSize(64).containsKeys("h0", "h63");
+        assertThat(READER.read(large).unreadable()).isNull();
+        assertThat(READER.read(large).envelope().message().headers()).containsOnlyKeys("h0", "h1", "h2", "h3");
+    }
+
+    @Test
+    void whatIsNoMessageIsKeptWithEachOfItsHeaders() {
+        Map<String, String> parts = parts();
+        parts.put("ce_id", "17");
+        ConsumerRecord<byte[], byte[]> record = record(parts);
+        record.headers().add("twice", "first".getBytes(StandardCharsets.UTF_8)).add("twice", null);
+        assertThat(READER.read(record).envelope().message().payload())
+                .contains("{\"name\":\"twice\",\"valueBase64\":\"Zmlyc3Q=\"}")
+                .contains("{\"name\":\"twice\",\"valueBase64\":null}");
     }
 
     @Test
     void aForeignEventWithoutASequenceIsTakenByItsOffset() {
         Map<String, String> parts = parts();
         parts.remove("ce_sequence");
-        Arrival arrival = RecordReader.read(record(parts));
+        Arrival arrival = READER.read(record(parts));
         assertThat(arrival.unreadable()).isNull();
         assertThat(arrival.sequenced()).isFalse();
         assertThat(arrival.envelope().position()).isEqualTo(8);

@@ -14,8 +14,10 @@ import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UnsupportedEncodingException;
 import java.net.URLDecoder;
 import java.nio.charset.Charset;
+import java.nio.charset.IllegalCharsetNameException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -39,13 +41,26 @@ final class CachedRequest extends HttpServletRequestWrapper {
         this.body = body;
     }
 
+    /** Whether its text can be read: the name is the client's. */
+    static boolean hasKnownCharset(HttpServletRequest request) {
+        String name = request.getCharacterEncoding();
+        try {
+            return name == null || Charset.isSupported(name);
+        } catch (IllegalCharsetNameException e) {
+            return false;
+        }
+    }
+
     @Override
     public ServletInputStream getInputStream() {
         return new Bytes(new ByteArrayInputStream(body));
     }
 
     @Override
-    public BufferedReader getReader() {
+    public BufferedReader getReader() throws UnsupportedEncodingException {
+        if (!hasKnownCharset(this)) {
+            throw new UnsupportedEncodingException(getCharacterEncoding());
+        }
         return new BufferedReader(new InputStreamReader(new ByteArrayInputStream(body), charset()));
     }
 

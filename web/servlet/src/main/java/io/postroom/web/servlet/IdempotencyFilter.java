@@ -110,6 +110,10 @@ public final class IdempotencyFilter implements Filter {
             new Sending(response).send(route.tooLarge());
             return;
         }
+        if (!CachedRequest.hasKnownCharset(request)) {
+            new Sending(response).send(route.charsetUnknown());
+            return;
+        }
         requireWhole(request, body.get());
         Sending sending = new Sending(response);
         try {

@@ -28,6 +28,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What servlets do besides writing bytes: each of it behind the filter, asked for twice. */
 class IdempotencyFilterTest {
@@ -239,6 +241,17 @@ class IdempotencyFilterTest {
     void aFormIsReadAsAlways() throws Exception {
         assertThat(text(twice("/form", "application/x-www-form-urlencoded", "a=%C3%A9+x&b=1&b=2&c")))
                 .isEqualTo("\u00e9 x[a, b, c]2");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"klingon-8", "a b", "\"\""})
+    void aCharsetThatNobodyKnowsIsTheClientsMistake(String charset) throws Exception {
+        int before = RUNS.get();
+        HttpResponse<byte[]> response =
+                post("/form", "key-" + ++keys, "application/x-www-form-urlencoded; charset=" + charset, "a=1");
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(text(response)).contains("idempotency.charset-unknown");
+        assertThat(RUNS.get()).isEqualTo(before);
     }
 
     /** What is left of it is empty, and would be the same as any other form. */
