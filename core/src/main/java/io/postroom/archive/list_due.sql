@@ -2,7 +2,7 @@
 --   :older_than double precision, seconds   :limit int
 select due.day, due.passed_at,
        (select string_agg(format('%s %s at %s', n.kind, n.name, n.position), ', ')
-        from /*schema*/day_needs(due.day, due.passed_at, 5) as n) as need
+        from /*schema*/day_needs(due.day, due.passed_at, false, 5) as n) as need
 from (
     select hot.day, /*schema*/passed_at(hot.day) as passed_at
     from /*schema*/hot_days() as hot (day)

@@ -121,8 +121,9 @@ revoke all on function /*schema*/passed_at(date) from public;
 --   reader        a consumer by position that keeps its offset here
 --   generation    of a read model, asked for and not made yet
 --   move          of a subscription that comes back from a broker
---   delivery      the first message of that day that waits in a subscription
-create function /*schema*/day_needs(day date, passed_at bigint, at_most integer)
+--   delivery      the first message of that day that waits in a subscription. One that is scheduled for later, even for months, holds a day
+--                 in the archive only: it is read there when it is due
+create function /*schema*/day_needs(day date, passed_at bigint, to_drop boolean, at_most integer)
     returns table (kind text, name text, "position" bigint)
     language sql
     stable
@@ -132,39 +133,39 @@ $$
     (select 'subscription', l.subscription, min(l.position)
      from /*schema*/lane as l
      join /*schema*/subscription as s on s.name = l.subscription and s.served_by = 'postgres'
-     where l.position < $2
+     where l.position < day_needs.passed_at
      group by l.subscription
      order by 3, 2
-     limit $3)
+     limit at_most)
     union all
     (select 'reader', c.consumer, min(c.position)
      from /*schema*/consumer_offset as c
-     where c.position < $2
+     where c.position < day_needs.passed_at
      group by c.consumer
      order by 3, 2
-     limit $3)
+     limit at_most)
     union all
     (select 'generation', g.read_model || ' ' || g.number, g.began_after
      from /*schema*/generation as g
-     where g.state = 'asked' and g.began_after < $2
+     where g.state = 'asked' and g.began_after < day_needs.passed_at
      order by g.began_after
-     limit $3)
+     limit at_most)
     union all
     (select 'move', m.subscription, m.position
      from /*schema*/subscription_move as m
-     where m.ended_at is null and m.position < $2
+     where m.ended_at is null and m.position < day_needs.passed_at
      order by m.position
-     limit $3)
+     limit at_most)
     union all
     (select 'delivery', v.subscription, min(v.position)
      from /*schema*/delivery as v
-     where v.outbox_day = $1 and v.dead_letter is null
+     where v.outbox_day = day_needs.day and v.dead_letter is null and (to_drop or v.state <> 'scheduled')
      group by v.subscription
      order by 3, 2
-     limit $3)
-    limit $3
+     limit at_most)
+    limit at_most
 $$;
-revoke all on function /*schema*/day_needs(date, bigint, integer) from public;
+revoke all on function /*schema*/day_needs(date, bigint, boolean, integer) from public;
 
 -- Whether a day has a message that a stamp's snapshot could not see: it was committed later, and may not have a position yet. Through the
 -- index on xid; where a transaction has been open for so long that very many would have to be looked at, the answer is that it may.
@@ -257,7 +258,7 @@ begin
     end if;
     passed := /*schema*/passed_at(day);
     select string_agg(format('%s %s at %s', n.kind, n.name, n.position), ', ') into need
-    from /*schema*/day_needs(day, passed, 5) as n;
+    from /*schema*/day_needs(day, passed, false, 5) as n;
     if need is not null then
         need := need || '; the day ends at ' || passed;
         outcome := 'needed';
@@ -371,7 +372,7 @@ begin
     begin
         -- Nobody asks for a generation between the question and the end of the day.
         perform pg_advisory_xact_lock(hashtextextended('/*schema*/archive drop', 0));
-        select string_agg(format('%s %s at %s', n.kind, n.name, n.position), ', ') into need from /*schema*/day_needs(day, passed, 5) as n;
+        select string_agg(format('%s %s at %s', n.kind, n.name, n.position), ', ') into need from /*schema*/day_needs(day, passed, true, 5) as n;
         if need is not null then
             need := need || '; the day ends at ' || passed;
             outcome := 'needed';
