@@ -395,16 +395,21 @@ end
 $$;
 revoke all on function /*schema*/drop_archived_day(date) from public;
 
--- For as long as the transaction lasts no day is dropped: for whoever looks whether all is kept, and then begins to need it.
+-- For as long as the transaction lasts no day is dropped: for whoever looks whether all is kept, and then begins to need it. Answers with the
+-- last position that was dropped before.
 create function /*schema*/keep_archive()
-    returns void
-    language sql
+    returns bigint
+    language plpgsql
     volatile
     set search_path = pg_catalog, pg_temp
     set lock_timeout = '10s'
 as
 $$
-    select pg_advisory_xact_lock_shared(hashtextextended('/*schema*/archive drop', 0))
+begin
+    perform pg_advisory_xact_lock_shared(hashtextextended('/*schema*/archive drop', 0));
+    -- A statement of its own, whose snapshot has what was dropped while the lock was waited for.
+    return (select coalesce(max(d.passed_at), 0) from /*schema*/archive_day as d where d.dropped_at is not null);
+end
 $$;
 revoke all on function /*schema*/keep_archive() from public;
 

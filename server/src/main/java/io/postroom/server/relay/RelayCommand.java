@@ -84,7 +84,7 @@ public final class RelayCommand implements Callable<Integer> {
                     .build();
             SchemaCheck.require(postroom, terminal);
             DurabilityCheck.warn(postroom.database(), terminal);
-            try (Maintenance maintenance = postroom.maintenance();
+            try (Maintenance maintenance = file.maintenance(postroom);
                     MaterializedViews views = postroom.materializedViews();
                     Relay relay = file.relay(postroom)) {
                 // A position to begin at may be that of a message that nobody has stamped yet.

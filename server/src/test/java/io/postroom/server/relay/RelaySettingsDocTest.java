@@ -33,6 +33,7 @@ class RelaySettingsDocTest {
             "top level", "SETTING\nsubscriptions: {a: {log: {}}}\n",
             // A short lease needs a short interval, whatever else is tried.
             "relay", "relay: {settle-interval: 0ms, SETTING}\nsubscriptions: {a: {log: {}}}\n",
+            "retention", "retention: {SETTING}\nsubscriptions: {a: {log: {}}}\n",
             "subscription", "subscriptions: {a: {log: {}, SETTING}}\n",
             "filter", "subscriptions: {a: {log: {}, filter: {SETTING}}}\n",
             "kafka", "subscriptions: {a: {kafka: {bootstrap-servers: 'h:1', topic: t, SETTING}}}\n",
