@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.PostroomException;
+import io.postroom.doctor.Check;
+import io.postroom.doctor.Finding;
 import io.postroom.message.Message;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
@@ -208,6 +210,32 @@ class ArchiveTest {
                 .containsExactlyInAnyOrderElementsOf(ids(published.subList(40, published.size())));
         assertThatThrownBy(() -> database.execute("select * from postroom.read(0)"))
                 .hasMessageContaining("those at positions 1 to 40 are gone");
+    }
+
+    @Test
+    void theDoctorNamesWhoKeepsDaysFromTheArchive() {
+        for (int ago : new int[] {14, 13}) {
+            days.publish(ago, Messages.ofManyKeys("at-" + ago, 10));
+        }
+        days.publish(Messages.ofManyKeys("now", 10));
+        assertThat(database.postroom().doctor().examine().findings())
+                .extracting(Finding::check)
+                .doesNotContain(Check.ARCHIVE_STUCK);
+        database.execute("insert into postroom.consumer_offset (consumer, position) values ('python', 15)");
+        assertThat(outcomes()).containsExactly("14 ARCHIVED", "13 NEEDED");
+        database.execute("update postroom.archive_day set archived_at = archived_at - interval '6 days'");
+        assertThat(database.postroom().doctor().examine().findings())
+                .filteredOn(finding -> finding.check() == Check.ARCHIVE_STUCK)
+                .singleElement()
+                .extracting(Finding::evidence)
+                .asString()
+                .isEqualTo("day " + days.day(13)
+                        + " is not archived, though others were after 8 days; it is needed by reader python at 15");
+        database.execute("delete from postroom.consumer_offset");
+        assertThat(outcomes()).containsExactly("13 ARCHIVED");
+        assertThat(database.postroom().doctor().examine().findings())
+                .extracting(Finding::check)
+                .doesNotContain(Check.ARCHIVE_STUCK);
     }
 
     @Test
