@@ -101,7 +101,7 @@ class ArchiveGrantsTest {
             assertThatThrownBy(() -> reader.archive().run(WEEK)).hasMessageContaining("permission denied");
             assertThatThrownBy(() -> reader.archive().drop(days.day(10))).hasMessageContaining("permission denied");
             assertThat(count(consuming, "select count(*) from postroom.read(0, 30)"))
-                    .isEqualTo(20);
+                    .isEqualTo(30);
             assertThat(count(consuming, "select count(*) from postroom.archived_message"))
                     .isEqualTo(40);
             assertThatThrownBy(() -> count(consuming, "select count(*) from postroom.outbox_archive"))
