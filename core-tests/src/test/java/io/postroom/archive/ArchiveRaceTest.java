@@ -1,6 +1,7 @@
 package io.postroom.archive;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.Postroom;
 import io.postroom.fault.CapturedLog;
@@ -140,6 +141,25 @@ class ArchiveRaceTest {
                             published.stream().map(Message::id).toList());
             tx.rollback();
         }
+    }
+
+    /** An export that lacks messages would be believed. */
+    @Test
+    void nothingIsDroppedWhileADayIsRead() {
+        archive.run(WEEK);
+        List<UUID> read = new ArrayList<>();
+        archive.read(days.day(10), item -> {
+            if (read.isEmpty()) {
+                assertThatThrownBy(() -> archive.drop(days.day(10)))
+                        .extracting("code")
+                        .isEqualTo("archive.locked");
+            }
+            read.add(item.message().id());
+        });
+        assertThat(read)
+                .containsExactlyElementsOf(
+                        published.subList(0, 40).stream().map(Message::id).toList());
+        archive.drop(days.day(10));
     }
 
     @Test

@@ -212,6 +212,29 @@ class ArchiveTest {
                 .hasMessageContaining("those at positions 1 to 40 are gone");
     }
 
+    /** Published on a day whose evening nobody stamped. */
+    @Test
+    void aDayOnWhichNothingWasStampedIsReadAndDroppedWithItsMessages() {
+        List<Message> late = Messages.ofManyKeys("late", 5);
+        days.publish(10, Messages.ofManyKeys("old", 10));
+        days.make("journal", "position", 9);
+        days.publish(9, 8, late);
+        days.publish(8, Messages.ofManyKeys("next", 10));
+        days.publish(Messages.ofManyKeys("now", 5));
+        assertThat(outcomes()).containsExactly("10 ARCHIVED", "9 ARCHIVED", "8 ARCHIVED");
+        ArchivedDay empty = archive.find(days.day(9), "read");
+        assertThat(empty.lastPosition()).isNull();
+        assertThat(empty.passedAt()).isEqualTo(15);
+        List<UUID> read = new ArrayList<>();
+        archive.read(days.day(9), item -> read.add(item.message().id()));
+        assertThat(read).containsExactlyElementsOf(ids(late));
+        assertThat(deliver(Subscription.named("before")).accepted()).hasSize(30);
+        archive.drop(days.day(10), ACT);
+        archive.drop(days.day(9), ACT);
+        assertThat(database.postroom().journal().keptAfter()).isEqualTo(15);
+        assertThat(deliver(Subscription.named("after")).accepted()).hasSize(15);
+    }
+
     @Test
     void theDoctorNamesWhoKeepsDaysFromTheArchive() {
         for (int ago : new int[] {14, 13}) {

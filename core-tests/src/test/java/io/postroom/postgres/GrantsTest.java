@@ -107,7 +107,7 @@ class GrantsTest {
             inbox_day          -      -      -      -      -
             job_history        -      x      -      x      -
             json_repeats_key   x      -      -      -      -
-            keep_archive       -      x      -      x      -
+            keep_archive       -      x      x      x      -
             keep_partitions    -      x      -      x      -
             kept_after         -      x      x      x      -
             key_hash           -      -      -      -      -

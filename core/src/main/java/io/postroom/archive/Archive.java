@@ -14,9 +14,11 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * The archive of old days: archives what is old enough, shows it, reads it, drops it. Reading by position needs none of this: relays, read
@@ -128,22 +130,34 @@ public final class Archive {
 
     /**
      * Reads the messages of an archived day in the order of their positions: those stamped on it, then those published on it and stamped
-     * later, which would be gone with it.
+     * later, which would be gone with it. No day is dropped meanwhile. Returns how many there were.
      */
     public long read(LocalDate day, Consumer<Batch.Item> reader) {
-        ArchivedDay archived = find(day, "read");
-        journal.refreshHead();
-        long count = 0;
-        Long first = archived.firstPosition();
-        long from = first == null ? archived.passedAt() : first - 1;
-        Long last = archived.lastPosition();
-        long end = last == null ? archived.passedAt() : last;
-        count += read(from, end, item -> true, reader);
-        return count + read(end, archived.passedAt(), item -> item.place().day().equals(day), reader);
+        return database.transact(tx -> {
+            table.keep(tx);
+            ArchivedDay archived = find(day, "read");
+            journal.refreshHead();
+            Long first = archived.firstPosition();
+            Long last = archived.lastPosition();
+            long end = last == null ? endBefore(day) : last;
+            long count = first == null ? 0 : read(first - 1, end, item -> true, reader);
+            return count
+                    + read(end, archived.passedAt(), item -> item.place().day().equals(day), reader);
+        });
     }
 
-    private long read(
-            long after, long upTo, java.util.function.Predicate<Batch.Item> wanted, Consumer<Batch.Item> reader) {
+    /** The last position of earlier days: where to look for what was stamped after a day on which nothing was. */
+    private long endBefore(LocalDate day) {
+        return days(true).stream()
+                .filter(each -> each.day().isBefore(day))
+                .map(ArchivedDay::lastPosition)
+                .filter(Objects::nonNull)
+                .mapToLong(Long::longValue)
+                .max()
+                .orElse(0);
+    }
+
+    private long read(long after, long upTo, Predicate<Batch.Item> wanted, Consumer<Batch.Item> reader) {
         Journal.Lane all = new Journal.Lane(0, 1, Filter.ALL);
         LanePosition at = after < upTo ? journal.locate(after) : new LanePosition(upTo, LocalDate.EPOCH);
         long count = 0;

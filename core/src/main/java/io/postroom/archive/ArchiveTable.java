@@ -22,6 +22,7 @@ final class ArchiveTable {
     private final Sql listDroppable;
     private final Sql findNeeds;
     private final Sql drop;
+    private final Sql keep;
 
     ArchiveTable(Schema schema) {
         step = schema.sql(ArchiveTable.class, "step.sql");
@@ -30,6 +31,7 @@ final class ArchiveTable {
         listDroppable = schema.sql(ArchiveTable.class, "list_droppable.sql");
         findNeeds = schema.sql(ArchiveTable.class, "find_needs.sql");
         drop = schema.sql(ArchiveTable.class, "drop.sql");
+        keep = schema.sql(ArchiveTable.class, "keep.sql");
     }
 
     Optional<ArchiveStep> step(Connection tx, Duration olderThan) {
@@ -92,6 +94,10 @@ final class ArchiveTable {
                 .on(tx)
                 .set("day", day)
                 .first(row -> new Needs(row.getString("need"), row.getObject("oldest", LocalDate.class)));
+    }
+
+    void keep(Connection tx) {
+        keep.on(tx).one(row -> true);
     }
 
     /** What became of a day that was to be dropped. */

@@ -156,9 +156,9 @@ grant execute on function /*schema*/lock_key(text) to "/*reader*/", "/*operator*
 grant execute on function /*schema*/purge_locks(integer) to "/*relay*/";
 
 -- Archiving and dropping have the owner's rights, and refuse what somebody needs.
-grant execute on function /*schema*/archive_step(interval), /*schema*/drop_archived_day(date), /*schema*/keep_archive()
+grant execute on function /*schema*/archive_step(interval), /*schema*/drop_archived_day(date)
     to "/*relay*/", "/*operator*/";
-grant execute on function /*schema*/message_at(bigint, date), /*schema*/hot_days(), /*schema*/passed_at(date), /*schema*/day_needs(date, bigint, boolean, integer)
+grant execute on function /*schema*/keep_archive(), /*schema*/message_at(bigint, date), /*schema*/hot_days(), /*schema*/passed_at(date), /*schema*/day_needs(date, bigint, boolean, integer)
     to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant select on /*schema*/message, /*schema*/archived_message, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset
