@@ -30,7 +30,7 @@ class ProjectTest {
             List.of("delivery", "schedule"),
             List.of("subscription"),
             List.of("relay"),
-            List.of("projection", "source"),
+            List.of("projection", "source", "archive"),
             List.of("maintenance", "diagnosis", "doctor", "advice"));
 
     static Path root;

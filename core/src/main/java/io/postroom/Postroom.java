@@ -1,6 +1,8 @@
 package io.postroom;
 
 import io.postroom.advice.Advisor;
+import io.postroom.archive.Archive;
+import io.postroom.archive.Retention;
 import io.postroom.audit.Audit;
 import io.postroom.deadletter.DeadLetters;
 import io.postroom.delivery.DeliveryRedriver;
@@ -182,7 +184,22 @@ public final class Postroom {
 
     /** Housekeeping for this database; one process of a system should start it. */
     public Maintenance maintenance() {
-        return new Maintenance(database, deadLetters().redrives(), telemetry);
+        return new Maintenance(database, deadLetters().redrives(), telemetry, archive(), null);
+    }
+
+    /** The same, which also archives old days, and drops archived ones if the retention says so. */
+    public Maintenance maintenance(Retention retention) {
+        return new Maintenance(
+                database,
+                deadLetters().redrives(),
+                telemetry,
+                archive(),
+                Objects.requireNonNull(retention, "retention"));
+    }
+
+    /** Old days, out of the way of those who publish and deliver. */
+    public Archive archive() {
+        return new Archive(database, journal, audit());
     }
 
     /** Brings the schema up to date, or says where it stands. */

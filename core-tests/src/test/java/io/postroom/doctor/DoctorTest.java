@@ -119,9 +119,12 @@ class DoctorTest {
             Patient old = new Patient(other);
             old.seesNothing(Check.SCHEMA_BEHIND);
             other.execute(
-                    "delete from postroom.migration where version = 15",
-                    "drop table postroom.schedule_run, postroom.schedule");
-            Finding behind = old.sees(Check.SCHEMA_BEHIND, "has version 14, this program needs 15");
+                    "delete from postroom.migration where version = 16",
+                    "drop view postroom.archived_message",
+                    "drop table postroom.outbox_archive, postroom.journal_archive, postroom.archive_day",
+                    "drop function postroom.message_at, postroom.hot_days, postroom.passed_at, postroom.day_needs,"
+                            + " postroom.may_be_unstamped, postroom.archive_step, postroom.drop_archived_day, postroom.keep_archive");
+            Finding behind = old.sees(Check.SCHEMA_BEHIND, "has version 15, this program needs 16");
             old.mend(behind);
             old.seesNothing(Check.SCHEMA_BEHIND);
             other.execute("insert into postroom.migration (version, name) values (999, 'future')");

@@ -39,6 +39,8 @@ class GrantsTest {
                                writer relay  reader operator consumer
             schema             u      u      u      u      u
             act                -      -      -      siud   -
+            archive_day        -      s      s      s      -
+            archived_message   -      s      s      s      s
             attempt            -      si     s      s      -
             audit              i      i      s      si     -
             circuit            -      siud   s      s      -
@@ -61,6 +63,7 @@ class GrantsTest {
             job_queue          -      s      s      siu    -
             job_rate           -      siud   s      s      -
             journal            -      s      s      s      -
+            journal_archive    -      s      s      s      -
             lane               -      siud   s      siud   -
             lease              siu    siu    s      s      siu
             lock_name          siu    siu    s      s      siu
@@ -68,6 +71,7 @@ class GrantsTest {
             message            -      s      s      s      s
             migration          -      s      s      s      -
             outbox             i      s      s      s      -
+            outbox_archive     -      s      s      s      -
             read_model         -      siu    s      siu    -
             redrive            -      su     s      siu    -
             redriven_letter    -      siud   s      si     -
@@ -83,11 +87,14 @@ class GrantsTest {
             every partition    -      -      -      -      -
             every sequence     -      -      s      s      -
             accept             -      x      -      -      x
+            archive_step       -      x      -      x      -
             attempt_history    -      x      -      x      -
             check_lock         x      x      -      -      x
             compare_tables     -      -      -      x      -
             content_problem    x      -      -      -      -
+            day_needs          -      x      x      x      -
             declare_inbox      -      x      -      -      x
+            drop_archived_day  -      x      -      x      -
             drop_schema        -      -      -      x      -
             enqueue            x      -      -      -      -
             enqueue_bound      x      x      -      x      -
@@ -96,9 +103,11 @@ class GrantsTest {
             freshness          x      x      x      x      x
             has_strays         -      x      x      x      -
             hold               x      x      -      -      x
+            hot_days           -      x      x      x      -
             inbox_day          -      -      -      -      -
             job_history        -      x      -      x      -
             json_repeats_key   x      -      -      -      -
+            keep_archive       -      x      x      x      -
             keep_partitions    -      x      -      x      -
             kept_after         -      x      x      x      -
             key_hash           -      -      -      -      -
@@ -107,8 +116,11 @@ class GrantsTest {
             let_read           -      x      -      -      -
             lock_key           x      x      x      x      x
             make_schema        -      x      -      -      -
+            may_be_unstamped   -      -      -      -      -
+            message_at         -      x      x      x      -
             next_kept          -      -      -      -      -
             outbox_days        -      -      -      -      -
+            passed_at          -      x      x      x      -
             publish            x      -      -      -      -
             purge_inbox        -      x      -      -      -
             purge_keys         -      x      -      -      -
@@ -169,7 +181,7 @@ class GrantsTest {
                         .lines()
                         .skip(1))
                 .allSatisfy(line -> assertThat(line)
-                        .matches("schema( +uc){5}|message( +s){5}|every sequence( +su){5}|[a-z_]+( +x){5}"
+                        .matches("schema( +uc){5}|(archived_)?message( +s){5}|every sequence( +su){5}|[a-z_]+( +x){5}"
                                 + "|(every partition|[a-z_]+)( +siudt){5}"));
         assertThat(grants.roles()).hasSize(ROLES.size() + 1);
         for (String role : grants.roles()) {
@@ -384,6 +396,8 @@ class GrantsTest {
                                 "select proname from pg_proc where pronamespace = 'postroom'::regnamespace and prosecdef order by 1"))
                 .containsExactly(
                         "accept",
+                        "archive_step",
+                        "drop_archived_day",
                         "enqueue_bound",
                         "forget_inbox_day",
                         "forget_job_day",

@@ -150,9 +150,9 @@ final class Sales {
             with told as materialized (
                 select m.id, m.payload ->> 'customer' as customer, (m.payload ->> 'amount')::numeric as amount
                 from postroom.subscription as s
-                join postroom.journal as j on j.position > s.began_after
+                join (table postroom.journal union all table postroom.journal_archive) as j on j.position > s.began_after
                 join postroom.lane as l on l.subscription = s.name and l.lane = j.key_hash % s.lanes and j.position <= l.position
-                join postroom.outbox as m on m.seq = j.seq and m.day = j.outbox_day
+                join (table postroom.outbox union all table postroom.outbox_archive) as m on m.seq = j.seq and m.day = j.outbox_day
                 where s.name = 'SUBSCRIPTION' and m.aggregate_type = 'order'
                   and not exists (select from postroom.delivery as d where d.subscription = s.name and d.position = j.position)
                   and not exists (select from postroom.dead_letter as d where d.owner = s.name and d.position = j.position

@@ -7,7 +7,7 @@
 -- A later message was delivered if the lane is beyond it, it has no delivery of its own and no open dead letter, and the subscription
 -- wants it. The journal knows only a hash of the key, so names and filter are compared in the outbox, for :compared_max messages. If
 -- there are more, those of subscriptions without a filter are told by the hash, and so is what the outbox has no more.
--- One pass over the journal, whatever the number of dead letters; run prefer_hashes.sql before.
+-- One pass over the journal and its archive, whatever the number of dead letters; run prefer_hashes.sql before.
 with letters as materialized (
     select d.owner, d.key_hash, d.tenant_id, d.aggregate_type, d.aggregate_id, min(d.position) as position
     from /*schema*/dead_letter as d
@@ -40,7 +40,11 @@ first_day as materialized (
 entry_of_key as materialized (
     -- Not a join, and limited, so that the planner can choose nothing but one pass with a look into a hash table.
     select position, key_hash
-    from /*schema*/journal
+    from (
+        select position, key_hash, day from /*schema*/journal
+        union all
+        select position, key_hash, day from /*schema*/journal_archive
+    ) as j
     where position > (select after from span) and day >= (select day from first_day)
       and position <= (select max(coalesce(resume_at, position)) from /*schema*/lane)
       and (key_hash in (select key_hash from letters limit :keys_max)) is true
@@ -76,13 +80,21 @@ compared as materialized (
 ),
 entry as materialized (
     select j.position, j.seq, j.outbox_day
-    from /*schema*/journal as j
+    from (
+        select position, seq, outbox_day, day from /*schema*/journal
+        union all
+        select position, seq, outbox_day, day from /*schema*/journal_archive
+    ) as j
     where j.position = any (array(select position from compared))
       and j.position >= (select min(position) from compared) and j.day >= (select day from first_day)
 ),
 known as materialized (
     select entry.position, o.tenant_id, o.aggregate_type, o.aggregate_id, o.event_type
-    from /*schema*/outbox as o
+    from (
+        select seq, day, tenant_id, aggregate_type, aggregate_id, event_type from /*schema*/outbox
+        union all
+        select seq, day, tenant_id, aggregate_type, aggregate_id, event_type from /*schema*/outbox_archive
+    ) as o
     join entry on entry.seq = o.seq and entry.outbox_day = o.day
     where o.seq = any (array(select seq from entry))
       and o.day between (select min(outbox_day) from entry) and (select max(outbox_day) from entry)

@@ -13,4 +13,4 @@ select h.position, h.state, h.due_at, h.attempts, h.sending_since, h.sending_by,
        coalesce(h.error, d.error) as error, h.dead_letter, coalesce(d.message_id, o.id) as message_id
 from head as h
 left join /*schema*/dead_letter as d on d.id = h.dead_letter
-left join /*schema*/outbox as o on o.seq = h.seq and o.day = h.outbox_day and h.dead_letter is null
+left join lateral /*schema*/message_at(h.seq, h.outbox_day) as o on h.dead_letter is null

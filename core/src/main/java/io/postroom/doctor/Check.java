@@ -31,6 +31,7 @@ public enum Check {
     PRIVILEGED_SESSION("PR-D038", "programs that log in above the rules"),
     PARTITIONS_AHEAD("PR-D040", "partitions made ahead"),
     DEFAULT_PARTITION("PR-D041", "rows in a default partition"),
+    ARCHIVE_STUCK("PR-D042", "days that cannot be archived"),
     POOLER("PR-D050", "pooler of transactions"),
     CLOCK("PR-D051", "clocks"),
     SCHEMA_BEHIND("PR-D060", "schema version"),

@@ -137,6 +137,7 @@ public final class Doctor {
 
     private void examineSchema(Server server, Grants roles, int pool, Notes notes) {
         look(notes, PARTITION_CHECKS, new PartitionChecks(schema, notes)::look);
+        look(notes, List.of(Check.ARCHIVE_STUCK), new ArchiveChecks(schema, notes)::look);
         look(notes, VACUUM_CHECKS, new VacuumChecks(schema, new Server.Settings(schema), notes)::look);
         look(notes, ROLE_CHECKS, new RoleChecks(schema, roles, notes)::look);
         ObjectChecks objects = new ObjectChecks(schema, server.login(), notes);

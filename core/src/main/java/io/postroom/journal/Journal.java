@@ -6,6 +6,7 @@ import io.postroom.message.Reading;
 import io.postroom.message.Upcasters;
 import io.postroom.postgres.Database;
 import io.postroom.telemetry.Telemetry;
+import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -194,7 +195,7 @@ public final class Journal {
 
     /**
      * The last position whose message is gone, dropped with its day: whoever begins before it does not get everything. Zero if nothing
-     * is gone. May take its time where old days were dropped; for operators, nothing to poll.
+     * is gone; what is archived is not. May take its time where old days were dropped; for operators, nothing to poll.
      */
     public long keptAfter() {
         return database.transact(table::keptAfter);
@@ -216,33 +217,99 @@ public final class Journal {
         long span = Math.min((long) messagesMax * lane.lanes(), REACH_MAX);
         long upTo = Math.min(until, from.position() + span);
         return database.run(tx -> {
-            // One more than wanted: the entry at the end of the span comes along even if it is another lane's.
-            List<JournalTable.Entry> entries =
-                    table.readEntries(tx, from, new Head(upTo, end.day()), lane.lanes(), lane.lane(), messagesMax + 1);
-            JournalTable.Entry lastRead = entries.isEmpty() ? null : entries.get(entries.size() - 1);
-            boolean spanned = lastRead != null && lastRead.position() == upTo;
-            if (!spanned && entries.size() <= messagesMax) {
-                throw gone(upTo);
+            // Two more than wanted: the entries at the ends of the span come along even if they are another lane's.
+            int limit = messagesMax + 2;
+            Head to = new Head(upTo, end.day());
+            List<JournalTable.Entry> entries = table.readEntries(tx, from, to, lane.lanes(), lane.lane(), limit);
+            if (entries.isEmpty() || entries.get(0).position() != from.position() + 1) {
+                // Asked after the journal: a day only ever goes from there to the archive.
+                JournalTable.ArchivedDay archived =
+                        table.findArchivedDay(tx, from.position() + 1).orElse(null);
+                if (archived != null) {
+                    return readArchived(tx, lane, from, archived, upTo, messagesMax, bytesMax);
+                }
             }
-            List<JournalTable.Entry> mine =
-                    entries.stream().filter(JournalTable.Entry::mine).toList();
-            List<JournalTable.Entry> taken = within(mine, messagesMax, bytesMax);
-            JournalTable.Entry next = spanned && taken.size() == mine.size() ? lastRead : taken.get(taken.size() - 1);
-            List<JournalTable.Entry> wanted = taken.stream().filter(lane::isDue).toList();
-            return new Batch(
-                    wanted.isEmpty() ? List.of() : items(wanted, table.readMessages(tx, places(wanted), lane.filter())),
-                    new LanePosition(next.position(), next.day()));
+            return batch(tx, lane, entries, upTo, limit, messagesMax, bytesMax);
         });
+    }
+
+    /** No further than the day's end; what follows is for the next read. */
+    private Batch readArchived(
+            Connection tx,
+            Lane lane,
+            LanePosition from,
+            JournalTable.ArchivedDay day,
+            long upTo,
+            int messagesMax,
+            long bytesMax) {
+        long last = Math.min(upTo, day.lastPosition());
+        if (day.dropped()) {
+            LOG.info(
+                    "passing over positions {} to {} of schema {}: day {} was dropped",
+                    from.position() + 1,
+                    last,
+                    database.schema().name(),
+                    day.day());
+            return new Batch(List.of(), new LanePosition(last, day.day()));
+        }
+        int limit = messagesMax + 2;
+        List<JournalTable.Entry> entries =
+                table.readArchivedEntries(tx, day.day(), from.position(), last, lane.lanes(), lane.lane(), limit);
+        return batch(tx, lane, entries, last, limit, messagesMax, bytesMax);
+    }
+
+    private Batch batch(
+            Connection tx,
+            Lane lane,
+            List<JournalTable.Entry> entries,
+            long upTo,
+            int limit,
+            int messagesMax,
+            long bytesMax) {
+        JournalTable.Entry lastRead = entries.isEmpty() ? null : entries.get(entries.size() - 1);
+        boolean spanned = lastRead != null && lastRead.position() == upTo;
+        if (!spanned && entries.size() < limit) {
+            throw gone(upTo);
+        }
+        List<JournalTable.Entry> mine =
+                entries.stream().filter(JournalTable.Entry::mine).toList();
+        List<JournalTable.Entry> taken = within(mine, messagesMax, bytesMax);
+        JournalTable.Entry next = spanned && taken.size() == mine.size() ? lastRead : taken.get(taken.size() - 1);
+        List<JournalTable.Entry> wanted = taken.stream().filter(lane::isDue).toList();
+        return new Batch(
+                wanted.isEmpty() ? List.of() : items(wanted, messages(tx, places(wanted), lane.filter())),
+                new LanePosition(next.position(), next.day()));
+    }
+
+    /**
+     * The messages at some places that a filter wants. Those that the outbox does not have are looked for in the archive, in this order: a
+     * day that is archived in between is found there. Yesterday and today never are archived: a day is only when two later ones have
+     * been stamped, and whoever knows the head of an earlier day has lost its lease since.
+     */
+    private Map<Long, JournalTable.Due> messages(Connection tx, List<Place> places, Filter filter) {
+        Map<Long, JournalTable.Due> found = table.readMessages(tx, places, filter);
+        if (found.size() == places.size()) {
+            return found;
+        }
+        // Without a filter what is missing is not in the outbox; with one it is mostly not wanted.
+        LocalDate hot = filter.equals(Filter.ALL) ? LocalDate.MAX : head().day().minusDays(1);
+        List<Place> missing = places.stream()
+                .filter(place -> !found.containsKey(place.seq()) && place.day().isBefore(hot))
+                .toList();
+        if (!missing.isEmpty()) {
+            found.putAll(table.readArchivedMessages(tx, missing, filter));
+        }
+        return found;
     }
 
     /** Where a message lies in the outbox. */
     public record Place(long seq, LocalDate day) {}
 
-    /** The messages at some places, by seq; what is no longer there is missing. As stored: see {@link #reading}. */
+    /** The messages at some places, archived or not, by seq; what is no longer there is missing. As stored: see {@link #reading}. */
     public Map<Long, Message> fetch(List<Place> places) {
         Map<Long, Message> messages = new HashMap<>();
         if (!places.isEmpty()) {
-            database.run(tx -> table.readMessages(tx, places, Filter.ALL))
+            database.run(tx -> messages(tx, places, Filter.ALL))
                     .forEach((seq, due) -> messages.put(seq, due.message()));
         }
         return messages;

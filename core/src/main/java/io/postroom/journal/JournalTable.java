@@ -23,6 +23,9 @@ final class JournalTable {
     private final Sql restamp;
     private final Sql readEntries;
     private final Sql readMessages;
+    private final Sql findArchivedDay;
+    private final Sql readArchivedEntries;
+    private final Sql readArchivedMessages;
     private final Sql positionAt;
     private final Sql lastTick;
     private final Sql dayOf;
@@ -33,6 +36,9 @@ final class JournalTable {
         restamp = schema.sql(JournalTable.class, "restamp.sql");
         readEntries = schema.sql(JournalTable.class, "read_entries.sql");
         readMessages = schema.sql(JournalTable.class, "read_messages.sql");
+        findArchivedDay = schema.sql(JournalTable.class, "find_archived_day.sql");
+        readArchivedEntries = schema.sql(JournalTable.class, "read_archived_entries.sql");
+        readArchivedMessages = schema.sql(JournalTable.class, "read_archived_messages.sql");
         positionAt = schema.sql(JournalTable.class, "position_at.sql");
         lastTick = schema.sql(JournalTable.class, "last_tick.sql");
         dayOf = schema.sql(JournalTable.class, "day_of.sql");
@@ -71,18 +77,54 @@ final class JournalTable {
                 .set("lanes", lanes)
                 .set("lane", lane)
                 .set("limit", limit)
-                .list(row -> new Entry(
-                        row.getLong(1),
-                        row.getObject(2, LocalDate.class),
-                        row.getLong(3),
-                        row.getObject(4, LocalDate.class),
-                        row.getInt(5),
-                        row.getInt(6),
-                        row.getBoolean(7)));
+                .list(JournalTable::entry);
+    }
+
+    /** A day that is archived, up to which position it goes, and whether it was dropped since. */
+    record ArchivedDay(LocalDate day, long lastPosition, boolean dropped) {}
+
+    Optional<ArchivedDay> findArchivedDay(Connection tx, long position) {
+        return findArchivedDay
+                .on(tx)
+                .set("position", position)
+                .first(row -> new ArchivedDay(row.getObject(1, LocalDate.class), row.getLong(2), row.getBoolean(3)));
+    }
+
+    List<Entry> readArchivedEntries(
+            Connection tx, LocalDate day, long after, long upTo, int lanes, int lane, int limit) {
+        return readArchivedEntries
+                .on(tx)
+                .set("after", after)
+                .set("up_to", upTo)
+                .set("day", day)
+                .set("lanes", lanes)
+                .set("lane", lane)
+                .set("limit", limit)
+                .list(JournalTable::entry);
+    }
+
+    private static Entry entry(ResultSet row) throws SQLException {
+        return new Entry(
+                row.getLong(1),
+                row.getObject(2, LocalDate.class),
+                row.getLong(3),
+                row.getObject(4, LocalDate.class),
+                row.getInt(5),
+                row.getInt(6),
+                row.getBoolean(7));
     }
 
     /** Messages by seq; those that the filter leaves out are missing. */
     Map<Long, Due> readMessages(Connection tx, List<Journal.Place> entries, Filter filter) {
+        return readMessages(readMessages, tx, entries, filter);
+    }
+
+    /** The same of those that are archived. */
+    Map<Long, Due> readArchivedMessages(Connection tx, List<Journal.Place> entries, Filter filter) {
+        return readMessages(readArchivedMessages, tx, entries, filter);
+    }
+
+    private static Map<Long, Due> readMessages(Sql sql, Connection tx, List<Journal.Place> entries, Filter filter) {
         long[] seqs = entries.stream().mapToLong(Journal.Place::seq).toArray();
         LocalDate firstDay = entries.stream()
                 .map(Journal.Place::day)
@@ -93,8 +135,7 @@ final class JournalTable {
                 .max(LocalDate::compareTo)
                 .orElseThrow();
         Map<Long, Due> messages = new HashMap<>(entries.size() * 2);
-        readMessages
-                .on(tx)
+        sql.on(tx)
                 .set("seqs", seqs)
                 .set("first_day", firstDay)
                 .set("last_day", lastDay)

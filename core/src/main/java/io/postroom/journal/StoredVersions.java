@@ -11,8 +11,8 @@ import java.util.List;
  * Which versions of which event types are stored, to be compared with {@link io.postroom.message.Upcasters} before a release is
  * deployed.
  *
- * <p>It counts every message of the outbox, those that were delivered too, since they may be replayed, and every open dead letter. The
- * cost is one pass over the whole outbox, without locks that others wait for; on a large one it takes minutes, and an hour at most.
+ * <p>It counts every message of the outbox and of its archive, those that were delivered too, since they may be replayed, and every open
+ * dead letter. The cost is one pass over both, without locks that others wait for; on a large one it takes minutes, and an hour at most.
  */
 public final class StoredVersions {
     /** More pairs of event type and version than this are a mistake of whoever names events. */

@@ -20,6 +20,10 @@
  * <p>Transaction ids of another cluster mean nothing here. A restored dump is noticed by the cluster's identity, by ids that went
  * back, or by rows that claim an id not yet given out; then {@code restamp} gives a position to every outbox row that has none.
  *
+ * <p>Old days leave outbox and journal for the archive, whole and in their order. A reader asks the journal for the entry right after its
+ * position; if it is not there, {@code archive_day} says in which archived day it lies, and no further than that day is read at once.
+ * Messages are looked for in the outbox, then in its archive. In this order nothing is missed, whenever a day moves: it never comes back.
+ *
  * <p>Rows of {@code journal} are written once. A tick is written once too, except that the end of a bulk may move the last one's
  * snapshot on, and that restamp sets its xid; maintenance deletes ticks that are older than an hour, but for one per second.
  */

@@ -1,5 +1,7 @@
 package io.postroom.maintenance;
 
+import io.postroom.archive.Archive;
+import io.postroom.archive.Retention;
 import io.postroom.audit.Audit;
 import io.postroom.deadletter.Redrives;
 import io.postroom.externalcall.ExternalCalls;
@@ -10,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +38,8 @@ public final class Maintenance implements AutoCloseable {
     private final Redrives redrives;
     private final Telemetry telemetry;
     private final String schema;
+    private final @Nullable Archiver archiver;
+    private final @Nullable Purger purger;
     private boolean redrivesFail;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread made = new Thread(work, "postroom-maintenance");
@@ -42,7 +47,9 @@ public final class Maintenance implements AutoCloseable {
         return made;
     });
 
-    public Maintenance(Database database, Redrives redrives, Telemetry telemetry) {
+    /** Without a retention no day is archived or dropped. */
+    public Maintenance(
+            Database database, Redrives redrives, Telemetry telemetry, Archive archive, @Nullable Retention retention) {
         this.redrives = redrives;
         this.partitions = new PartitionKeeper(database);
         this.ticks = new TickThinner(database);
@@ -55,6 +62,9 @@ public final class Maintenance implements AutoCloseable {
         this.externalCalls = new ExternalCalls(database, new Audit(database), telemetry);
         this.telemetry = telemetry;
         this.schema = database.schema().name();
+        Duration dropAfter = retention == null ? null : retention.dropAfter();
+        this.archiver = retention == null ? null : new Archiver(archive, schema, retention.archiveAfter());
+        this.purger = dropAfter == null ? null : new Purger(archive, schema, dropAfter);
     }
 
     /** Begins at once and goes on every hour. */
@@ -90,6 +100,13 @@ public final class Maintenance implements AutoCloseable {
                     "messages lie in the default partition of {}.outbox: nobody made their day's own in time; they are delivered as"
                             + " always, but can only be purged row by row",
                     schema);
+        }
+        // Last: it may wait for locks.
+        if (archiver != null) {
+            archiver.archive();
+        }
+        if (purger != null) {
+            purger.purge();
         }
     }
 

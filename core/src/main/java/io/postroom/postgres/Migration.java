@@ -26,7 +26,8 @@ record Migration(int version, String name, String text) {
             of("V012__source.sql"),
             of("V013__lock.sql"),
             of("V014__job.sql"),
-            of("V015__schedule.sql"));
+            of("V015__schedule.sql"),
+            of("V016__archive.sql"));
 
     private static Migration of(String file) {
         Matcher matcher = Pattern.compile("V(\\d+)__(\\w+)\\.sql").matcher(file);

@@ -77,7 +77,8 @@ grant select on /*schema*/outbox, /*schema*/journal, /*schema*/tick, /*schema*/s
     /*schema*/dead_letter, /*schema*/redrive, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset, /*schema*/message,
     /*schema*/redriven_letter, /*schema*/subscription_move, /*schema*/source_offset, /*schema*/job, /*schema*/job_done, /*schema*/job_attempt, /*schema*/job_queue,
     /*schema*/job_limit, /*schema*/job_rate, /*schema*/job_batch, /*schema*/job_need, /*schema*/worker,
-    /*schema*/schedule, /*schema*/schedule_run
+    /*schema*/schedule, /*schema*/schedule_run, /*schema*/outbox_archive, /*schema*/journal_archive, /*schema*/archive_day,
+    /*schema*/archived_message
     to "/*relay*/", "/*reader*/", "/*operator*/";
 
 grant execute on function /*schema*/stamp(integer, text), /*schema*/restamp(), /*schema*/keep_partitions(integer),
@@ -154,7 +155,14 @@ grant select on /*schema*/lock_name, /*schema*/lease to "/*reader*/", "/*operato
 grant execute on function /*schema*/lock_key(text) to "/*reader*/", "/*operator*/";
 grant execute on function /*schema*/purge_locks(integer) to "/*relay*/";
 
-grant select on /*schema*/message, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
+-- Archiving and dropping have the owner's rights, and refuse what somebody needs.
+grant execute on function /*schema*/archive_step(interval), /*schema*/drop_archived_day(date)
+    to "/*relay*/", "/*operator*/";
+grant execute on function /*schema*/keep_archive(), /*schema*/message_at(bigint, date), /*schema*/hot_days(), /*schema*/passed_at(date), /*schema*/day_needs(date, bigint, boolean, integer)
+    to "/*relay*/", "/*reader*/", "/*operator*/";
+
+grant select on /*schema*/message, /*schema*/archived_message, /*schema*/inbox, /*schema*/inbox_consumer, /*schema*/consumer_offset
+    to "/*consumer*/";
 grant insert, update on /*schema*/inbox_consumer, /*schema*/consumer_offset to "/*consumer*/";
 -- A relay does the same for projections behind an inbox.
 grant insert, update on /*schema*/inbox_consumer to "/*relay*/";

@@ -18,6 +18,7 @@ final class GenerationTable {
     private final Sql register;
     private final Sql lockModel;
     private final Sql roster;
+    private final Sql keepArchive;
     private final Sql ask;
     private final Sql made;
     private final Sql noteError;
@@ -37,6 +38,7 @@ final class GenerationTable {
         register = schema.sql(GenerationTable.class, "register.sql");
         lockModel = schema.sql(GenerationTable.class, "lock_model.sql");
         roster = schema.sql(GenerationTable.class, "roster.sql");
+        keepArchive = schema.sql(GenerationTable.class, "keep_archive.sql");
         ask = schema.sql(GenerationTable.class, "ask.sql");
         made = schema.sql(GenerationTable.class, "made.sql");
         noteError = schema.sql(GenerationTable.class, "note_error.sql");
@@ -110,6 +112,11 @@ final class GenerationTable {
                         row.getString("ddl"),
                         row.getLong("began_after"),
                         row.getObject("hold_at", Long.class)));
+    }
+
+    /** Until the transaction ends no archived day is dropped; returns the last position that was dropped before. */
+    long keepArchive(Connection tx) {
+        return keepArchive.on(tx).one(row -> row.getLong(1));
     }
 
     /** Returns its number. */

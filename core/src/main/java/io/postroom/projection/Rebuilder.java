@@ -42,6 +42,8 @@ final class Rebuilder {
                 return already(building);
             }
             GenerationTable generations = operations.generations();
+            // Once more: a day may have been dropped since, and none is from here on.
+            requireKept(plan.beganAfter(), generations.keepArchive(tx), attempt);
             int number = generations.ask(tx, name, model.version(), plan.beganAfter());
             operations.record(
                     tx,
@@ -65,7 +67,11 @@ final class Rebuilder {
                     (from == null ? "position " + beganAfter : from) + " is beyond the journal's end, which is " + end
                             + "; name an earlier one");
         }
-        long keptAfter = journal.keptAfter();
+        requireKept(beganAfter, journal.keptAfter(), attempt);
+        return beganAfter;
+    }
+
+    private static void requireKept(long beganAfter, long keptAfter, String attempt) {
         if (beganAfter < keptAfter) {
             throw Operations.refused(
                     "messages-gone",
@@ -74,7 +80,6 @@ final class Rebuilder {
                             + " are gone with the days that were dropped, and what they did would be missing; if that"
                             + " may be, say --from " + (keptAfter + 1));
         }
-        return beganAfter;
     }
 
     private static Rebuild already(GenerationState building) {

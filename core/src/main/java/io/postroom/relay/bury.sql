@@ -1,7 +1,7 @@
 -- Give up on messages: the whole message, why, and its last hundred attempts. For a lane that is locked.
 --   :subscription text   :node text   :positions bigint[]   :key_hashes int[]   :seqs bigint[]   :outbox_days text[]
 --   :causes text[]   :attempts int[]   :error_classes text[]   :errors text[]   :fingerprints text[]
--- A message that is replayed may have an open dead letter already: that one goes on.
+-- A message that is replayed may have an open dead letter already: that one goes on. It may be archived, too.
 insert into /*schema*/dead_letter as open (source, owner, position, key_hash, message_id, tenant_id, aggregate_type, aggregate_id,
                                            aggregate_version, event_type, event_version, payload, headers, occurred_at, available_at,
                                            cause, attempts, error_class, error, fingerprint, history, buried_by)
@@ -11,13 +11,7 @@ select 'subscription', :subscription, b.position, b.key_hash, m.id, m.tenant_id,
 from unnest(:positions::bigint[], :key_hashes::integer[], :seqs::bigint[], :outbox_days::text[], :causes::text[],
             :attempts::integer[], :error_classes::text[], :errors::text[], :fingerprints::text[])
     as b (position, key_hash, seq, outbox_day, cause, attempts, error_class, error, fingerprint)
-cross join lateral (
-    select id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version, payload, headers, occurred_at,
-           available_at
-    from /*schema*/outbox
-    where seq = b.seq and day = b.outbox_day::date
-    limit 1
-) as m
+cross join lateral /*schema*/message_at(b.seq, b.outbox_day::date) as m
 on conflict (source, owner, position) where resolution is null do update
     set cause = excluded.cause, attempts = excluded.attempts, error_class = excluded.error_class, error = excluded.error,
         fingerprint = excluded.fingerprint, history = excluded.history

@@ -13,7 +13,12 @@ select :source, :consumer,
        case when exists (
                 select
                 from /*schema*/journal as j
-                join /*schema*/outbox as o on o.seq = j.seq and o.day = j.outbox_day
+                cross join lateral /*schema*/message_at(j.seq, j.outbox_day) as o
+                where j.position = :position and o.id = :id
+            ) or exists (
+                select
+                from /*schema*/journal_archive as j
+                cross join lateral /*schema*/message_at(j.seq, j.outbox_day) as o
                 where j.position = :position and o.id = :id
             ) then :position else :beyond end,
        (hashtextextended(m.aggregate_id, hashtextextended(m.aggregate_type, hashtextextended(coalesce(m.tenant_id, ''), 0)))

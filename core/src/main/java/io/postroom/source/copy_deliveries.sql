@@ -9,9 +9,10 @@ select s.name, v.position, v.key_hash % s.lanes, v.key_hash, v.seq, v.outbox_day
 from /*schema*/delivery as v
 join /*schema*/subscription as s on s.name = :name
 left join /*schema*/outbox as o on v.dead_letter is null and o.seq = v.seq and o.day = v.outbox_day
+left join /*schema*/outbox_archive as a on v.dead_letter is null and a.seq = v.seq and a.day = v.outbox_day
 left join /*schema*/dead_letter as d on d.id = v.dead_letter
 where v.subscription = :feed and v.position <= :position and v.position > s.began_after and v.state <> 'held'
-  and (s.aggregate_types is null or coalesce(o.aggregate_type, d.aggregate_type) = any (s.aggregate_types))
-  and (s.event_types is null or coalesce(o.event_type, d.event_type) = any (s.event_types))
-  and (s.tenants is null or coalesce(o.tenant_id, d.tenant_id) = any (s.tenants))
+  and (s.aggregate_types is null or coalesce(o.aggregate_type, a.aggregate_type, d.aggregate_type) = any (s.aggregate_types))
+  and (s.event_types is null or coalesce(o.event_type, a.event_type, d.event_type) = any (s.event_types))
+  and (s.tenants is null or coalesce(o.tenant_id, a.tenant_id, d.tenant_id) = any (s.tenants))
 on conflict (subscription, position) do nothing

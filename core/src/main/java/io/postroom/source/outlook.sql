@@ -43,12 +43,13 @@ cross join lateral (
     select coalesce(m.overlap_since, least(
                clock_timestamp(),
                (select t.at from /*schema*/tick as t where t.position > fed.position order by t.position limit 1),
-               (select min(greatest(t.at, o.available_at))
+               (select min(greatest(t.at, o.available_at, a.available_at))
                 from /*schema*/delivery as v
                 cross join lateral (
                     select k.at from /*schema*/tick as k where k.position >= v.position order by k.position limit 1
                 ) as t
                 left join /*schema*/outbox as o on o.seq = v.seq and o.day = v.outbox_day
+                left join /*schema*/outbox_archive as a on a.seq = v.seq and a.day = v.outbox_day
                 where v.subscription = f.name and v.state <> 'scheduled'))) as since
 ) as overlap
 where s.name = :name

@@ -1,7 +1,7 @@
 -- Make deliveries into dead letters that are discarded: nothing vanishes. What is held is a dead letter already. For lanes that are
 -- locked.
 --   :name text   :positions bigint[], these only; all if it is empty   :actor text   :error text   :fingerprint text
--- The message is read where the relay would read it. One whose outbox partition is gone has nothing left to keep.
+-- The message is read where the relay would read it. One whose day was dropped has nothing left to keep.
 insert into /*schema*/dead_letter (source, owner, position, key_hash, message_id, tenant_id, aggregate_type, aggregate_id,
                                    aggregate_version, event_type, event_version, payload, headers, occurred_at, available_at,
                                    cause, attempts, error_class, error, fingerprint, history, buried_by, origin,
@@ -13,7 +13,7 @@ from (
     select v.position, v.key_hash, v.attempts, o.id, o.tenant_id, o.aggregate_type, o.aggregate_id, o.aggregate_version, o.event_type,
            o.event_version, o.payload, o.headers, o.occurred_at, o.available_at, null::bigint as origin
     from /*schema*/delivery as v
-    join /*schema*/outbox as o on o.seq = v.seq and o.day = v.outbox_day
+    cross join lateral /*schema*/message_at(v.seq, v.outbox_day) as o
     where v.subscription = :name and v.dead_letter is null
       and (cardinality(:positions::bigint[]) = 0 or v.position = any (:positions::bigint[]))
     union all

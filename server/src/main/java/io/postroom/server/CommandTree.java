@@ -4,6 +4,7 @@ import io.postroom.PostroomException;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.postgres.SqlState;
 import io.postroom.server.advice.AdviseCommand;
+import io.postroom.server.archive.ArchiveCommand;
 import io.postroom.server.audit.AuditCommand;
 import io.postroom.server.deadletter.DeadLetterCommand;
 import io.postroom.server.dev.BreakCommand;
@@ -118,6 +119,7 @@ public final class CommandTree {
         commands.put("relay", () -> new RelayCommand(terminal, options));
         commands.put("serve", () -> new ServeCommand(terminal, options));
         commands.put("message", () -> new MessageCommand(terminal, options));
+        commands.put("archive", () -> new ArchiveCommand(terminal, options));
         commands.put("deadletter", () -> new DeadLetterCommand(terminal, options));
         commands.put(
                 "job",

@@ -2,6 +2,7 @@ package io.postroom.server.footprint;
 
 import io.javalin.http.Context;
 import io.postroom.Postroom;
+import io.postroom.archive.ArchivedDay;
 import io.postroom.server.terminal.Listing;
 import io.postroom.server.web.Pages;
 import io.postroom.server.web.Routes;
@@ -44,6 +45,10 @@ public final class FootprintPages implements WebServer.Feature {
         return reading.database().run(table::days);
     }
 
+    private List<ArchivedDay> archive() {
+        return reading.archive().days(false);
+    }
+
     private void show(Context context, Pages pages) {
         List<TableSize> tables = tables();
         pages.show(
@@ -63,7 +68,9 @@ public final class FootprintPages implements WebServer.Feature {
                 "holders",
                 holders(),
                 "days",
-                days());
+                days(),
+                "archive",
+                archive());
     }
 
     private Map<String, @Nullable Object> call() {
@@ -87,11 +94,21 @@ public final class FootprintPages implements WebServer.Feature {
                         each.transactionsBehind()));
         Listing days = new Listing("table", "partitions", "first", "last", "daysAhead");
         days().forEach(each -> days.row(each.table(), each.partitions(), each.first(), each.last(), each.daysAhead()));
+        Listing archive = new Listing("day", "firstPosition", "lastPosition", "messages", "bytes", "archivedAt");
+        archive()
+                .forEach(each -> archive.row(
+                        each.day(),
+                        each.firstPosition(),
+                        each.lastPosition(),
+                        each.messages(),
+                        each.bytes(),
+                        each.archivedAt()));
         Map<String, @Nullable Object> answer = new LinkedHashMap<>();
         answer.put("schema", reading.database().schema().name());
         answer.put("tables", tables.objects());
         answer.put("holders", holders.objects());
         answer.put("partitions", days.objects());
+        answer.put("archive", archive.objects());
         return answer;
     }
 }

@@ -1,4 +1,3 @@
--- The first position that the journal still has; 1 if it has none.
+-- The first position that the journal and its archive still have; 1 if it has none.
 -- Index: the unique one on position that each partition has, from its beginning.
-select coalesce(min(position), 1) as floor
-from /*schema*/journal
+select coalesce(least((select min(position) from /*schema*/journal), (select min(position) from /*schema*/journal_archive)), 1) as floor

@@ -86,7 +86,7 @@ public final class RelayCommand implements Callable<Integer> {
             SchemaCheck.require(postroom, terminal);
             DurabilityCheck.warn(postroom.database(), terminal);
             try (Traces traces = file.tracing().map(Traces::start).orElse(null);
-                    Maintenance maintenance = postroom.maintenance();
+                    Maintenance maintenance = file.maintenance(postroom);
                     MaterializedViews views = postroom.materializedViews();
                     Relay relay = file.relay(postroom, traces == null ? null : traces.tracing())) {
                 // A position to begin at may be that of a message that nobody has stamped yet.

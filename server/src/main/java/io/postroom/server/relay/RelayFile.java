@@ -2,6 +2,8 @@ package io.postroom.server.relay;
 
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
+import io.postroom.archive.Retention;
+import io.postroom.maintenance.Maintenance;
 import io.postroom.message.Upcasters;
 import io.postroom.opentelemetry.Tracing;
 import io.postroom.postgres.Schema;
@@ -85,6 +87,7 @@ public final class RelayFile implements AutoCloseable {
         private long batchBytes = 1_048_576;
         private int connections;
         private boolean maintenance = true;
+        private @Nullable Retention retention;
     }
 
     /** Reads a file's text, or throws with every problem it has. Nothing is started and nothing connected to. */
@@ -105,6 +108,7 @@ public final class RelayFile implements AutoCloseable {
         String schema = root.text("schema").orElse(null);
         Upcasters upcasters = upcasters(root);
         Settings settings = settings(root, terminal.environment());
+        settings.retention = RetentionBlock.read(root);
         WebSettings console = ConsoleBlock.read(root);
         Targets targets = new Targets(terminal);
         List<Delivery> deliveries = deliveries(root, settings, targets, needed.contains("relay"));
@@ -275,6 +279,12 @@ public final class RelayFile implements AutoCloseable {
 
     public boolean maintenance() {
         return settings.maintenance;
+    }
+
+    /** Maintenance of a database, not yet started, with the file's retention. */
+    public Maintenance maintenance(Postroom postroom) {
+        Retention retention = settings.retention;
+        return retention == null ? postroom.maintenance() : postroom.maintenance(retention);
     }
 
     public Duration stopGrace() {

@@ -180,7 +180,7 @@ public final class ServeCommand implements Callable<Integer> {
 
     private void begin(RelayFile file, Set<String> parts, Postroom postroom, Deque<AutoCloseable> running) {
         if (parts.contains("maintenance") && file.maintenance()) {
-            Maintenance maintenance = postroom.maintenance();
+            Maintenance maintenance = file.maintenance(postroom);
             running.push(maintenance);
             MaterializedViews views = postroom.materializedViews();
             running.push(views);

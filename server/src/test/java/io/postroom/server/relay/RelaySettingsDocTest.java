@@ -34,6 +34,7 @@ class RelaySettingsDocTest {
             entry("top level", "SETTING\nsubscriptions: {a: {log: {}}}\n"),
             // A short lease needs a short interval, whatever else is tried.
             entry("relay", "relay: {settle-interval: 0ms, SETTING}\nsubscriptions: {a: {log: {}}}\n"),
+            entry("retention", "retention: {SETTING}\nsubscriptions: {a: {log: {}}}\n"),
             entry("subscription", "subscriptions: {a: {log: {}, SETTING}}\n"),
             entry("filter", "subscriptions: {a: {log: {}, filter: {SETTING}}}\n"),
             entry("kafka", "subscriptions: {a: {kafka: {bootstrap-servers: 'h:1', topic: t, SETTING}}}\n"),
