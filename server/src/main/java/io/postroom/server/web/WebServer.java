@@ -21,8 +21,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.handler.EagerContentHandler;
 import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.server.handler.QoSHandler;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,8 +44,21 @@ public final class WebServer implements AutoCloseable {
 
     private static final Duration WARM_UP_WITHIN = Duration.ofSeconds(5);
 
-    /** Beyond so many, further ones wait to be accepted. */
-    private static final int CONNECTIONS_MAX = 1_000;
+    /** Beyond so many, further ones wait to be accepted. There is room for all who wait, send and are answered. */
+    private static final int CONNECTIONS_MAX = 2_000;
+
+    private static final int WAITING_MAX = 400;
+    private static final int BODIES_MAX = 200;
+
+    /** So long a caller may take for the head of a request, and for its body; and so long nothing may come or go. */
+    private static final Duration REQUEST_WITHIN = Duration.ofSeconds(20);
+
+    private static final Duration SILENCE_MAX = Duration.ofSeconds(15);
+
+    /** So many requests are answered at once, fewer than there are threads: there is always one to say that the process lives. */
+    private static final int ANSWERING_MAX = 150;
+
+    private static final Duration ANSWER_BEGINS_WITHIN = Duration.ofSeconds(5);
 
     private static final String CALLS = "/api/";
     private static final String METRICS = "/metrics";
@@ -90,8 +106,9 @@ public final class WebServer implements AutoCloseable {
         EventStreams streams = new EventStreams(gate);
         Pages pages = new Pages(settings, assets, Clock.systemUTC());
         List<String> reads = new ArrayList<>();
+        Callers callers = new Callers(WAITING_MAX, BODIES_MAX, REQUEST_WITHIN);
         Javalin server = Javalin.create(config -> {
-            configure(config, settings);
+            configure(config, settings, callers);
             health.add(config.routes);
             config.routes.get("/assets/{version}/{name}", assets::serve);
             config.routes.before(context -> admit(context, gate));
@@ -107,6 +124,9 @@ public final class WebServer implements AutoCloseable {
         try {
             WebServer started = new WebServer(
                     server.start(settings.host(), settings.port()), streams, settings, access.token(), reads);
+            for (Connector connector : server.jettyServer().server().getConnectors()) {
+                connector.addEventListener(callers);
+            }
             started.warmUp();
             return started;
         } catch (JavalinBindException e) {
@@ -144,17 +164,34 @@ public final class WebServer implements AutoCloseable {
         thread.start();
     }
 
-    private static void configure(JavalinConfig config, WebSettings settings) {
+    private static void configure(JavalinConfig config, WebSettings settings, Callers callers) {
         config.startup.showJavalinBanner = false;
         config.startup.showOldJavalinVersionWarning = false;
         config.router.contextPath = settings.basePath().isEmpty() ? "/" : settings.basePath();
         config.http.maxRequestSize = REQUEST_BYTES_MAX;
         config.http.prefer405over404 = true;
         config.jetty.modifyServer(server -> {
-            server.setHandler(new GracefulHandler());
+            // Bodies are read before a thread begins to answer: whoever sends slowly holds none.
+            EagerContentHandler whole = new EagerContentHandler(
+                    unhurried(), new EagerContentHandler.RetainedContentLoaderFactory(REQUEST_BYTES_MAX, 0, true));
+            // Refused for its size, by us, before anything of it is read.
+            whole.exclude(request -> request.getLength() > REQUEST_BYTES_MAX);
+            callers.setHandler(whole);
+            server.setHandler(new GracefulHandler(callers));
             server.addBean(new NetworkConnectionLimit(CONNECTIONS_MAX, server));
             server.setStopTimeout(STOP_WITHIN.toMillis());
         });
+        config.jetty.modifyHttpConfiguration(http -> http.setIdleTimeout(SILENCE_MAX.toMillis()));
+    }
+
+    /** Lets the rest wait without a thread while many are answered; questions for health never wait. */
+    private static QoSHandler unhurried() {
+        QoSHandler handler = new QoSHandler();
+        handler.setMaxRequestCount(ANSWERING_MAX);
+        handler.setMaxSuspendedRequestCount(WAITING_MAX);
+        handler.setMaxSuspend(ANSWER_BEGINS_WITHIN);
+        handler.exclude(request -> request.getHttpURI().getCanonicalPath().contains("/health"));
+        return handler;
     }
 
     private static void admit(Context context, Gate gate) {
