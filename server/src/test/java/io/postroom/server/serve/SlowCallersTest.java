@@ -81,7 +81,8 @@ class SlowCallersTest {
 
     @Test
     void aFormWithoutATicketIsRefusedWithoutItsBody() throws Exception {
-        try (Socket socket = open("POST /sign-in HTTP/1.1\r\n" + FORM + "Content-Length: 8\r\nConnection: close\r\n\r\n")) {
+        try (Socket socket =
+                open("POST /sign-in HTTP/1.1\r\n" + FORM + "Content-Length: 8\r\nConnection: close\r\n\r\n")) {
             socket.setSoTimeout(60_000);
             // Nothing more comes: whoever is silent for too long is sent away, by an answer or without one.
             String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -93,8 +94,9 @@ class SlowCallersTest {
 
     @Test
     void whatIsTooLargeIsRefusedBeforeItCame() throws Exception {
-        try (Socket socket = open("POST /api/v1/redrives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                + "Content-Length: 999999999\r\n\r\n{")) {
+        try (Socket socket =
+                open("POST /api/v1/redrives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                        + "Content-Length: 999999999\r\n\r\n{")) {
             socket.setSoTimeout(5_000);
             byte[] begin = socket.getInputStream().readNBytes(12);
             assertThat(new String(begin, StandardCharsets.US_ASCII)).matches("HTTP/1.1 4(01|13)");
