@@ -8,7 +8,6 @@ import io.postroom.diagnosis.Found;
 import io.postroom.diagnosis.Why;
 import io.postroom.journal.Journal;
 import io.postroom.message.Message;
-import io.postroom.server.terminal.Listing;
 import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
 import io.postroom.server.web.JsonText;
@@ -142,27 +141,7 @@ public final class MessagePages implements WebServer.Feature {
 
     /** Messages as calls have them. */
     static List<Map<String, @Nullable Object>> objects(List<MessageRow> rows) {
-        Listing listing = new Listing(
-                "position",
-                "id",
-                "tenantId",
-                "aggregateType",
-                "aggregateId",
-                "eventType",
-                "eventVersion",
-                "occurredAt",
-                "bytes");
-        rows.forEach(row -> listing.row(
-                row.position(),
-                row.id(),
-                row.tenantId(),
-                row.aggregateType(),
-                row.aggregateId(),
-                row.eventType(),
-                row.eventVersion(),
-                row.occurredAt(),
-                row.bytes()));
-        return listing.objects();
+        return MessageCommand.listing(rows).objects();
     }
 
     /** Goes on where a viewer who was cut off says, or where the page says that somebody looks at. */

@@ -3,6 +3,7 @@ package io.postroom.server.web;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
+import io.javalin.http.HandlerType;
 import io.javalin.http.HttpResponseException;
 import io.javalin.util.JavalinBindException;
 import io.postroom.PostroomException;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.eclipse.jetty.server.Connector;
@@ -72,6 +74,15 @@ public final class WebServer implements AutoCloseable {
             "schedule.unknown", 404,
             "redrive.other", 422,
             "redrive.ended", 409);
+
+    /** As the draft of the Idempotency-Key header has them. */
+    private static final Map<String, String> TITLES = Map.of(
+            "idempotency.key-missing", "Idempotency-Key is missing",
+            Deeds.RUNNING, "A request is outstanding for this Idempotency-Key",
+            "idempotency.mismatch", "Idempotency-Key is already used");
+
+    private static final Set<HandlerType> METHODS =
+            Set.of(HandlerType.GET, HandlerType.HEAD, HandlerType.OPTIONS, HandlerType.POST);
 
     private final Javalin server;
     private final WebSettings settings;
@@ -196,6 +207,10 @@ public final class WebServer implements AutoCloseable {
 
     private static void admit(Context context, Gate gate) {
         Gate.harden(context);
+        if (!METHODS.contains(context.method())) {
+            context.header("Allow", "GET, HEAD, POST");
+            throw new Refusal(405, "request.method", "nothing here is asked for with " + context.method() + "; GET reads, POST acts");
+        }
         String path = context.path().substring(context.contextPath().length());
         if (path.equals(METRICS)) {
             gate.admitScrape(context);
@@ -226,7 +241,9 @@ public final class WebServer implements AutoCloseable {
                 (e, context) -> answer.accept(new Failure(
                         context,
                         e.getStatus(),
-                        "request.refused",
+                        e.getStatus() == 404
+                                ? "request.not-found"
+                                : e.getStatus() == 405 ? "request.method" : "request.refused",
                         e.getStatus() == 413
                                 ? "the request is larger than " + REQUEST_BYTES_MAX + " bytes"
                                 : e.getStatus() == 404
@@ -276,13 +293,16 @@ public final class WebServer implements AutoCloseable {
         Gate.harden(context);
         if (isCall(context)) {
             Map<String, Object> problem = new LinkedHashMap<>();
-            problem.put("type", "about:blank");
-            problem.put("title", title(failure.status()));
+            // By its code, so that the title may say more than the status does.
+            problem.put("type", "urn:postroom:problem:" + failure.code());
+            problem.put("title", TITLES.getOrDefault(failure.code(), title(failure.status())));
             problem.put("status", failure.status());
             problem.put("detail", failure.sentence());
             problem.put("code", failure.code());
             if (failure.status() == 401) {
                 context.header("WWW-Authenticate", "Bearer");
+            } else if (failure.code().equals(Deeds.RUNNING)) {
+                context.header("Retry-After", "1");
             }
             context.contentType("application/problem+json");
             context.result(JSON.writeValueAsBytes(problem));
@@ -306,6 +326,7 @@ public final class WebServer implements AutoCloseable {
             case 401 -> "Sign in first";
             case 403 -> "Not allowed";
             case 404 -> "Not found";
+            case 405 -> "Not asked for like this";
             case 409, 422 -> "Not possible now";
             case 413 -> "Too large";
             case 429 -> "Too many tries";
