@@ -74,7 +74,8 @@ public final class CommandTree {
     /** Runs one command line and returns its exit code. */
     public static int run(Terminal terminal, String... arguments) {
         // As almost every other program has it.
-        String[] asked = arguments.length == 1 && arguments[0].equals("--version") ? new String[] {"version"} : arguments;
+        String[] asked =
+                arguments.length == 1 && arguments[0].equals("--version") ? new String[] {"version"} : arguments;
         return commandLine(terminal, asked.length == 0 ? "" : asked[0]).execute(asked);
     }
 

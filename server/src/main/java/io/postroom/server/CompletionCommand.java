@@ -14,7 +14,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "completion",
         description = "Print a completion script for a shell.",
-        footer = {"%nExamples:", "  source <(postroom completion bash)", "  source <(postroom completion zsh)", "  postroom completion fish | source"})
+        footer = {
+            "%nExamples:",
+            "  source <(postroom completion bash)",
+            "  source <(postroom completion zsh)",
+            "  postroom completion fish | source"
+        })
 final class CompletionCommand implements Callable<Integer> {
     private final Terminal terminal;
 

@@ -24,12 +24,7 @@ final class FootprintListing {
     static Listing holders(List<Holder> holders) {
         Listing listing = new Listing("kind", "name", "application", "state", "openSeconds", "transactionsBehind");
         holders.forEach(each -> listing.row(
-                each.kind(),
-                each.name(),
-                each.application(),
-                each.state(),
-                each.openFor(),
-                each.transactionsBehind()));
+                each.kind(), each.name(), each.application(), each.state(), each.openFor(), each.transactionsBehind()));
         return listing;
     }
 

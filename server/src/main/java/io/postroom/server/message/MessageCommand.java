@@ -70,10 +70,7 @@ public final class MessageCommand {
             @Mixin OutputOption output,
             @Option(names = "--type", paramLabel = "NAME", description = "Only of this event type.") @Nullable
                     String type,
-            @Option(
-                            names = "--aggregate-type",
-                            paramLabel = "NAME",
-                            description = "Only of this type of aggregate.")
+            @Option(names = "--aggregate-type", paramLabel = "NAME", description = "Only of this type of aggregate.")
                     @Nullable
                     String aggregateType,
             @Option(names = "--key", paramLabel = "ID", description = "Only of this aggregate id.") @Nullable
@@ -171,7 +168,8 @@ public final class MessageCommand {
 
     @Command(
             name = "show",
-            description = "Show one message: its key, its transaction, its headers, and how far it has come to each subscription.",
+            description =
+                    "Show one message: its key, its transaction, its headers, and how far it has come to each subscription.",
             footer = {"%nExample:", "  postroom message show 0198c0de-0000-7000-8000-000000000001"})
     int show(
             @Mixin OutputOption output,
@@ -236,7 +234,8 @@ public final class MessageCommand {
             footer = {"%nExample:", "  postroom message payload 0198c0de-0000-7000-8000-000000000001 | jq ."})
     int payload(@Parameters(paramLabel = "ID", description = "The id of the message.") String id) {
         Postroom reading = open();
-        Message message = message(reading, Objects.requireNonNull(why(reading, id).message()))
+        Message message = message(
+                        reading, Objects.requireNonNull(why(reading, id).message()))
                 .orElseThrow(() -> new CommandException(
                         ExitCode.NOT_FOUND,
                         "could not print the payload of message " + Quoted.text(id, ID_LENGTH_MAX)
@@ -258,8 +257,8 @@ public final class MessageCommand {
 
     private static Optional<Message> message(Postroom reading, Found found) {
         return place(reading, found)
-                .flatMap(at -> Optional.ofNullable(
-                        reading.journal().fetch(List.of(at)).get(at.seq())));
+                .flatMap(at ->
+                        Optional.ofNullable(reading.journal().fetch(List.of(at)).get(at.seq())));
     }
 
     private static Why why(Postroom reading, String id) {
@@ -268,7 +267,9 @@ public final class MessageCommand {
             messageId = UUID.fromString(id);
         } catch (IllegalArgumentException e) {
             throw new CommandException(
-                    ExitCode.USAGE, "'" + Quoted.text(id, ID_LENGTH_MAX) + "' is not the id of a message; it is a UUID", e);
+                    ExitCode.USAGE,
+                    "'" + Quoted.text(id, ID_LENGTH_MAX) + "' is not the id of a message; it is a UUID",
+                    e);
         }
         Why why = reading.diagnosis().why(messageId);
         if (why.message() == null) {

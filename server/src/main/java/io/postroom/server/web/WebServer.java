@@ -77,9 +77,12 @@ public final class WebServer implements AutoCloseable {
 
     /** As the draft of the Idempotency-Key header has them. */
     private static final Map<String, String> TITLES = Map.of(
-            "idempotency.key-missing", "Idempotency-Key is missing",
-            Deeds.RUNNING, "A request is outstanding for this Idempotency-Key",
-            "idempotency.mismatch", "Idempotency-Key is already used");
+            "idempotency.key-missing",
+            "Idempotency-Key is missing",
+            Deeds.RUNNING,
+            "A request is outstanding for this Idempotency-Key",
+            "idempotency.mismatch",
+            "Idempotency-Key is already used");
 
     private static final Set<HandlerType> METHODS =
             Set.of(HandlerType.GET, HandlerType.HEAD, HandlerType.OPTIONS, HandlerType.POST);
@@ -209,7 +212,10 @@ public final class WebServer implements AutoCloseable {
         Gate.harden(context);
         if (!METHODS.contains(context.method())) {
             context.header("Allow", "GET, HEAD, POST");
-            throw new Refusal(405, "request.method", "nothing here is asked for with " + context.method() + "; GET reads, POST acts");
+            throw new Refusal(
+                    405,
+                    "request.method",
+                    "nothing here is asked for with " + context.method() + "; GET reads, POST acts");
         }
         String path = context.path().substring(context.contextPath().length());
         if (path.equals(METRICS)) {

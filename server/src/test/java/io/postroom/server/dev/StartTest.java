@@ -97,8 +97,8 @@ class StartTest {
     }
 
     private static String get(HttpClient browser, String url) throws Exception {
-        HttpResponse<String> page = browser.send(
-                HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
+        HttpResponse<String> page =
+                browser.send(HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
         assertThat(page.statusCode()).as(page.body()).isEqualTo(200);
         return page.body();
     }

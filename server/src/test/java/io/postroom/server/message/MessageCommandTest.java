@@ -54,8 +54,12 @@ class MessageCommandTest {
         JsonNode rows = JsonMapper.shared().readTree(list.out());
         assertThat(rows.size()).isEqualTo(1);
         String id = rows.get(0).get("id").stringValue();
-        assertThat(run("message", "list", "-o", "jsonl", "--limit", "2").out().lines()).hasSize(2);
-        assertThat(run("message", "list", "--until", "now-2h", "-o", "json").out().strip()).isEqualTo("[]");
+        assertThat(run("message", "list", "-o", "jsonl", "--limit", "2").out().lines())
+                .hasSize(2);
+        assertThat(run("message", "list", "--until", "now-2h", "-o", "json")
+                        .out()
+                        .strip())
+                .isEqualTo("[]");
         assertThat(run("message", "list", "--data", "x").exitCode()).isEqualTo(2);
         assertThat(run("message", "list", "--limit", "0").exitCode()).isEqualTo(2);
         JsonNode shown = JsonMapper.shared()
@@ -67,7 +71,8 @@ class MessageCommandTest {
                         .readTree(run("message", "payload", id).out())
                         .isObject())
                 .isTrue();
-        assertThat(run("message", "show", "00000000-0000-4000-8000-000000000001").exitCode())
+        assertThat(run("message", "show", "00000000-0000-4000-8000-000000000001")
+                        .exitCode())
                 .isEqualTo(3);
         assertThat(run("message", "show", "x").exitCode()).isEqualTo(2);
     }
@@ -146,7 +151,8 @@ class MessageCommandTest {
                 .startsWith("Usage: postroom message versions")
                 .contains("Examples")
                 .contains("--plugins");
-        assertThat(CommandRun.of("message").err()).contains("a command is missing; one of list, payload, show, versions");
+        assertThat(CommandRun.of("message").err())
+                .contains("a command is missing; one of list, payload, show, versions");
     }
 
     @Test

@@ -386,8 +386,7 @@ class ConsoleTest {
             taken.setString(1, System.getProperty("user.name"));
             taken.setString(2, "call " + key);
             taken.executeUpdate();
-            HttpResponse<String> answer =
-                    console.call("/subscriptions/shipping/pause", key, "{\"reason\":\"x\"}");
+            HttpResponse<String> answer = console.call("/subscriptions/shipping/pause", key, "{\"reason\":\"x\"}");
             assertThat(answer.statusCode()).as(answer.body()).isEqualTo(409);
             assertThat(answer.headers().firstValue("Retry-After")).contains("1");
             assertThat(answer.body()).contains("A request is outstanding for this Idempotency-Key");

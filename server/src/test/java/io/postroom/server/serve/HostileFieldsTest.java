@@ -46,9 +46,10 @@ class HostileFieldsTest {
     private static void fill(TestDatabase database, String text) {
         String quoted = "'" + text.replace("'", "''") + "'";
         String relay = "'00000000-0000-4000-8000-000000000001'";
-        database.execute("insert into postroom.outbox (id, tenant_id, aggregate_type, aggregate_id, event_type, payload, headers)"
-                + " values ('01900000-0000-7000-8000-000000000001', T, T, T, T, json_build_object(T, T), json_build_object(T, T))"
-                        .replace("T", quoted));
+        database.execute(
+                "insert into postroom.outbox (id, tenant_id, aggregate_type, aggregate_id, event_type, payload, headers)"
+                        + " values ('01900000-0000-7000-8000-000000000001', T, T, T, T, json_build_object(T, T), json_build_object(T, T))"
+                                .replace("T", quoted));
         database.postroom().journal().stampAll();
         for (String statement : List.of(
                 "insert into postroom.subscription (name, lanes, event_types, paused_at, paused_by, pause_reason)"
