@@ -12,6 +12,7 @@ import io.postroom.server.dev.DevCommand;
 import io.postroom.server.dev.MendCommand;
 import io.postroom.server.doctor.DoctorCommand;
 import io.postroom.server.externalcall.ExternalCallCommand;
+import io.postroom.server.footprint.DatabaseCommand;
 import io.postroom.server.idempotency.IdempotencyCommand;
 import io.postroom.server.job.JobCommand;
 import io.postroom.server.job.QueueCommand;
@@ -73,7 +74,10 @@ public final class CommandTree {
 
     /** Runs one command line and returns its exit code. */
     public static int run(Terminal terminal, String... arguments) {
-        return commandLine(terminal, arguments.length == 0 ? "" : arguments[0]).execute(arguments);
+        // As almost every other program has it.
+        String[] asked =
+                arguments.length == 1 && arguments[0].equals("--version") ? new String[] {"version"} : arguments;
+        return commandLine(terminal, asked.length == 0 ? "" : asked[0]).execute(asked);
     }
 
     /** With all commands. */
@@ -129,6 +133,7 @@ public final class CommandTree {
         commands.put("externalcall", () -> new ExternalCallCommand(terminal, options));
         commands.put("idempotency", () -> new IdempotencyCommand(terminal, options));
         commands.put("audit", () -> new AuditCommand(terminal, options));
+        commands.put("database", () -> new DatabaseCommand(terminal, options));
         commands.put("why", () -> new WhyCommand(terminal, options));
         commands.put("status", () -> new StatusCommand(terminal, options));
         commands.put("top", () -> new TopCommand(terminal, options));

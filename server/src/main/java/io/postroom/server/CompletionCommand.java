@@ -14,7 +14,12 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "completion",
         description = "Print a completion script for a shell.",
-        footer = {"%nExamples:", "  source <(postroom completion bash)", "  source <(postroom completion zsh)"})
+        footer = {
+            "%nExamples:",
+            "  source <(postroom completion bash)",
+            "  source <(postroom completion zsh)",
+            "  postroom completion fish | source"
+        })
 final class CompletionCommand implements Callable<Integer> {
     private final Terminal terminal;
 
@@ -30,10 +35,11 @@ final class CompletionCommand implements Callable<Integer> {
         this.shell = Shell.BASH;
     }
 
-    /** The shells there is a script for: one script serves both, since zsh runs bash's completions. */
+    /** The shells there is a script for: one script serves the first two, since zsh runs bash's completions. */
     enum Shell {
         BASH,
-        ZSH;
+        ZSH,
+        FISH;
 
         @Override
         public String toString() {
@@ -43,6 +49,10 @@ final class CompletionCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (shell == Shell.FISH) {
+            terminal.print(FishCompletion.of(spec.root()));
+            return ExitCode.OK;
+        }
         String prelude = shell == Shell.ZSH ? "autoload -U +X compinit && compinit\n" : "";
         terminal.print(prelude + AutoComplete.bash("postroom", spec.root().commandLine()));
         return ExitCode.OK;

@@ -50,7 +50,7 @@ class CommandTreeTest {
                 "dev --port 70000                         | the range is 0 to 65535",
                 "dev --url postgres://localhost/shop      | a PostgreSQL of its own",
                 "dev --schema shop                        | with the schema postroom",
-                "completion fish                          | bash"
+                "completion tcsh                          | bash"
             })
     void refusesWhatItCannotRead(String arguments, String sentence) {
         CommandRun run = CommandRun.of(arguments == null ? new String[0] : arguments.split(" "));
@@ -100,6 +100,11 @@ class CommandTreeTest {
 
     @Test
     void printsCompletionScripts() {
+        assertThat(CommandRun.of("completion", "fish").out())
+                .contains(
+                        "complete -c postroom -n '__fish_seen_subcommand_from message; and not __fish_seen_subcommand_from")
+                .contains("-a 'payload'");
+        assertThat(CommandRun.of("--version").out()).startsWith("postroom ");
         assertThat(CommandRun.of("completion", "bash").out())
                 .contains("complete -F")
                 .contains("subscription");

@@ -3,7 +3,6 @@ package io.postroom.server.footprint;
 import io.javalin.http.Context;
 import io.postroom.Postroom;
 import io.postroom.archive.ArchivedDay;
-import io.postroom.server.terminal.Listing;
 import io.postroom.server.web.Pages;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
@@ -74,41 +73,12 @@ public final class FootprintPages implements WebServer.Feature {
     }
 
     private Map<String, @Nullable Object> call() {
-        Listing tables = new Listing("name", "partitions", "bytes", "indexBytes", "liveRows", "deadRows", "vacuumedAt");
-        tables().forEach(each -> tables.row(
-                each.name(),
-                each.partitions(),
-                each.bytes(),
-                each.indexBytes(),
-                each.live(),
-                each.dead(),
-                each.vacuumedAt()));
-        Listing holders = new Listing("kind", "name", "application", "state", "openSeconds", "transactionsBehind");
-        holders()
-                .forEach(each -> holders.row(
-                        each.kind(),
-                        each.name(),
-                        each.application(),
-                        each.state(),
-                        each.openFor(),
-                        each.transactionsBehind()));
-        Listing days = new Listing("table", "partitions", "first", "last", "daysAhead");
-        days().forEach(each -> days.row(each.table(), each.partitions(), each.first(), each.last(), each.daysAhead()));
-        Listing archive = new Listing("day", "firstPosition", "lastPosition", "messages", "bytes", "archivedAt");
-        archive()
-                .forEach(each -> archive.row(
-                        each.day(),
-                        each.firstPosition(),
-                        each.lastPosition(),
-                        each.messages(),
-                        each.bytes(),
-                        each.archivedAt()));
         Map<String, @Nullable Object> answer = new LinkedHashMap<>();
         answer.put("schema", reading.database().schema().name());
-        answer.put("tables", tables.objects());
-        answer.put("holders", holders.objects());
-        answer.put("partitions", days.objects());
-        answer.put("archive", archive.objects());
+        answer.put("tables", FootprintListing.tables(tables()).objects());
+        answer.put("holders", FootprintListing.holders(holders()).objects());
+        answer.put("partitions", FootprintListing.days(days()).objects());
+        answer.put("archive", FootprintListing.archive(archive()).objects());
         return answer;
     }
 }

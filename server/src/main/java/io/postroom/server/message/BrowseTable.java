@@ -23,26 +23,39 @@ import org.jspecify.annotations.Nullable;
 /** Messages as somebody looks through them: one method per statement. Everything is bounded by positions. */
 final class BrowseTable {
     private final Sql readEntries;
+    private final Sql hashKey;
     private final Sql readFloor;
     private final Sql readRows;
     private final Sql readLive;
     private final Sql readPlace;
     private final Sql readAttempts;
     private final Sql readReceipts;
+    private final Sql readTransaction;
 
     BrowseTable(Schema schema) {
         readEntries = schema.sql(BrowseTable.class, "read_entries.sql");
+        hashKey = schema.sql(BrowseTable.class, "hash_key.sql");
         readFloor = schema.sql(BrowseTable.class, "read_floor.sql");
         readRows = schema.sql(BrowseTable.class, "read_rows.sql");
         readLive = schema.sql(BrowseTable.class, "read_live.sql");
         readPlace = schema.sql(BrowseTable.class, "read_place.sql");
         readAttempts = schema.sql(BrowseTable.class, "read_attempts.sql");
         readReceipts = schema.sql(BrowseTable.class, "read_receipts.sql");
+        readTransaction = schema.sql(BrowseTable.class, "read_transaction.sql");
     }
 
     /** The first position that is kept. */
     long floor(Connection tx) {
         return readFloor.on(tx).one(row -> row.getLong("floor"));
+    }
+
+    /** The hash under which the journal has messages of one key. */
+    int keyHash(Connection tx, @Nullable String tenant, String aggregateType, String aggregateId) {
+        return hashKey.on(tx)
+                .set("tenant", tenant)
+                .set("aggregate_type", aggregateType)
+                .set("aggregate_id", aggregateId)
+                .one(row -> row.getInt("key_hash"));
     }
 
     /** Where a message lies. */
@@ -171,5 +184,14 @@ final class BrowseTable {
                 .list(row -> new MessageReceipt(
                         row.getString("consumer"),
                         row.getObject("accepted_at", OffsetDateTime.class).toInstant()));
+    }
+
+    Optional<MessageTransaction> transaction(Connection tx, Journal.Place place) {
+        return readTransaction
+                .on(tx)
+                .set("seq", place.seq())
+                .set("day", place.day())
+                .set("limit", MessageTransaction.MESSAGES_MAX)
+                .first(row -> new MessageTransaction(row.getString("xid"), row.getLong("messages")));
     }
 }

@@ -3,11 +3,11 @@ package io.postroom.server.message;
 import io.javalin.http.Context;
 import io.postroom.Postroom;
 import io.postroom.diagnosis.Answer;
+import io.postroom.diagnosis.Code;
 import io.postroom.diagnosis.Found;
 import io.postroom.diagnosis.Why;
 import io.postroom.journal.Journal;
 import io.postroom.message.Message;
-import io.postroom.server.terminal.Listing;
 import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
 import io.postroom.server.web.JsonText;
@@ -34,18 +34,13 @@ import tools.jackson.databind.util.RawValue;
 /**
  * Messages, newest first, searched through a window of positions at a time; and the whole life of one.
  *
- * <p>There is no index on what people search for, and there shall be none: it would cost every publisher. So a search says how far it
- * looked, and goes on from there when asked.
+ * <p>A search says how far it looked, and goes on from there when asked.
  */
 public final class MessagePages implements WebServer.Feature {
-    /** So many positions one search looks at. */
-    static final int WINDOW = 5_000;
-
-    /** So much of payloads one search reads. */
-    static final int SEARCH_BYTES_MAX = 16_000_000;
-
     /** How far around a message its neighbours of the same key are looked for. */
     private static final int AROUND = 20_000;
+
+    private static final int NEAR_MAX = 5_000;
 
     private static final int PAGE = 50;
     private static final int CALL_PAGE_MAX = 500;
@@ -56,11 +51,12 @@ public final class MessagePages implements WebServer.Feature {
     private static final int SEARCH_PATIENCE_SECONDS = 3;
     private static final String PLACE = "messages";
     private static final Set<String> NAMES =
-            Set.of("type", "aggregateType", "key", "tenant", "find", "data", "until", "before", "limit");
+            Set.of("type", "aggregateType", "key", "tenant", "find", "data", "from", "until", "before", "limit", "far");
 
     private final Postroom reading;
     private final Postroom acting;
     private final BrowseTable table;
+    private final MessageSearch search;
     private final LiveMessages live;
     private final Semaphore searching = new Semaphore(SEARCHES_MAX);
 
@@ -68,6 +64,7 @@ public final class MessagePages implements WebServer.Feature {
         this.reading = reading;
         this.acting = acting;
         this.table = new BrowseTable(reading.database().schema());
+        this.search = new MessageSearch(reading, table);
         this.live = new LiveMessages(reading, table);
     }
 
@@ -97,58 +94,19 @@ public final class MessagePages implements WebServer.Feature {
                 .call("/messages/{id}/why", context -> WhyJson.object(why(context)));
     }
 
-    /** A page of what was found. {@code next} is where the search goes on; null at the beginning of the journal. */
-    record Search(
-            List<MessageRow> rows,
-            long newest,
-            long oldest,
-            @Nullable Long next) {}
-
-    private Search search(Context context, Pages pages, int limit) {
+    private MessageSearch.Found search(Context context, Pages pages, int limit) {
         Asked.only(context, NAMES);
         MessageQuery query = MessageQuery.of(context);
         if (query.path() != null) {
             pages.requireShown();
         }
-        long before = before(context);
-        long window = query.isAll() ? limit : WINDOW;
-        // Older days are gone: nobody shall look for something there, window by window.
-        long floor = reading.database().run(table::floor);
-        long after = Math.max(floor - 1, before - 1 - window);
-        List<BrowseTable.Entry> entries =
-                reading.database().run(tx -> table.entries(tx, after, before, null, (int) window));
-        List<BrowseTable.Entry> looked = query.path() == null ? entries : light(entries);
-        List<MessageRow> found = reading.database().run(tx -> table.rows(tx, looked, query));
-        List<MessageRow> shown = found.size() > limit ? found.subList(0, limit) : found;
-        long reached =
-                looked.size() < entries.size() ? looked.get(looked.size() - 1).position() : after + 1;
-        long end = found.size() > limit ? shown.get(limit - 1).position() : reached;
-        return new Search(shown, before - 1, end, end <= floor ? null : Long.valueOf(end));
-    }
-
-    /** Where a search begins: at a position, or at the last one before a time, or at the newest. */
-    private long before(Context context) {
-        Long given = Asked.number(Asked.text(context, "before"), "before");
-        if (given != null) {
-            return given;
-        }
-        Instant until = Asked.time(Asked.text(context, "until"), "until");
-        return (until == null
-                        ? reading.journal().refreshHead().position()
-                        : reading.journal().positionAt(until))
-                + 1;
-    }
-
-    /** The first of some entries, at least one: payloads have to be read to be searched, and some are a thousand times as large as others. */
-    static List<BrowseTable.Entry> light(List<BrowseTable.Entry> entries) {
-        long bytes = 0;
-        for (int i = 0; i < entries.size(); i++) {
-            bytes += entries.get(i).bytes();
-            if (bytes > SEARCH_BYTES_MAX) {
-                return entries.subList(0, Math.max(1, i));
-            }
-        }
-        return entries;
+        return search.search(
+                query,
+                Asked.number(Asked.text(context, "before"), "before"),
+                Asked.time(Asked.text(context, "from"), "from"),
+                Asked.time(Asked.text(context, "until"), "until"),
+                limit,
+                Asked.text(context, "far") == null ? MessageSearch.PATIENCE : MessageSearch.PATIENCE_MAX);
     }
 
     private void list(Context context, Pages pages) {
@@ -157,7 +115,7 @@ public final class MessagePages implements WebServer.Feature {
             context.redirect(context.contextPath() + "/messages/" + find.toLowerCase(java.util.Locale.ROOT));
             return;
         }
-        Search search = search(context, pages, PAGE);
+        MessageSearch.Found search = search(context, pages, PAGE);
         pages.show(
                 context,
                 "messages",
@@ -170,38 +128,20 @@ public final class MessagePages implements WebServer.Feature {
                 search.oldest(),
                 "next",
                 search.next(),
+                "ofTenants",
+                search.ofTenants(),
                 "isShown",
                 pages.payloads() == Payloads.SHOWN);
     }
 
     private Map<String, @Nullable Object> callList(Context context, Pages pages) {
-        Search search = search(context, pages, Asked.limit(context, PAGE, CALL_PAGE_MAX));
+        MessageSearch.Found search = search(context, pages, Asked.limit(context, PAGE, CALL_PAGE_MAX));
         return Listed.of(objects(search.rows()), search.next());
     }
 
     /** Messages as calls have them. */
     static List<Map<String, @Nullable Object>> objects(List<MessageRow> rows) {
-        Listing listing = new Listing(
-                "position",
-                "id",
-                "tenantId",
-                "aggregateType",
-                "aggregateId",
-                "eventType",
-                "eventVersion",
-                "occurredAt",
-                "bytes");
-        rows.forEach(row -> listing.row(
-                row.position(),
-                row.id(),
-                row.tenantId(),
-                row.aggregateType(),
-                row.aggregateId(),
-                row.eventType(),
-                row.eventVersion(),
-                row.occurredAt(),
-                row.bytes()));
-        return listing.objects();
+        return MessageCommand.listing(rows).objects();
     }
 
     /** Goes on where a viewer who was cut off says, or where the page says that somebody looks at. */
@@ -247,6 +187,13 @@ public final class MessagePages implements WebServer.Feature {
         answer.put(
                 "availableAt",
                 message.map(Message::availableAt).map(Instant::toString).orElse(null));
+        Long position = found.position();
+        MessageTransaction transaction = position == null
+                ? null
+                : reading.database()
+                        .run(tx -> table.place(tx, position).flatMap(at -> table.transaction(tx, at)))
+                        .orElse(null);
+        answer.put("transaction", transaction == null ? null : transaction.xid());
         answer.put("headers", message.map(Message::headers).orElse(null));
         answer.put(
                 "payload",
@@ -256,7 +203,7 @@ public final class MessagePages implements WebServer.Feature {
 
     private Why why(Context context) throws InterruptedException {
         UUID id = Asked.uuid(context.pathParam("id"), "id");
-        Why why = search(id);
+        Why why = find(id);
         if (why.message() == null) {
             throw Refusal.missing("message " + id + ": " + why.answers().get(0).headline());
         }
@@ -264,7 +211,7 @@ public final class MessagePages implements WebServer.Feature {
     }
 
     /** An id that tells nothing of its time is looked for in whole partitions: few may do so at a time. */
-    private Why search(UUID id) throws InterruptedException {
+    private Why find(UUID id) throws InterruptedException {
         if (!searching.tryAcquire(SEARCH_PATIENCE_SECONDS, TimeUnit.SECONDS)) {
             throw new Refusal(503, "database.busy", "others are looking for messages by id; try again in some seconds");
         }
@@ -296,12 +243,35 @@ public final class MessagePages implements WebServer.Feature {
                 pages.payloads(),
                 "revealed",
                 revealed,
+                "transaction",
+                position == null
+                        ? null
+                        : reading.database()
+                                .run(tx -> table.place(tx, position).flatMap(at -> table.transaction(tx, at)))
+                                .orElse(null),
+                "deliveries",
+                MessageDelivery.of(why),
+                "letter",
+                openLetter(why),
                 "attempts",
                 position == null ? List.of() : reading.database().run(tx -> table.attempts(tx, position, ATTEMPTS_MAX)),
                 "receipts",
                 reading.database().run(tx -> table.receipts(tx, why.messageId(), RECEIPTS_MAX)),
                 "neighbours",
                 position == null ? List.of() : neighbours(found, position));
+    }
+
+    /** The dead letter that waits for somebody's decision; null if none does. */
+    private @Nullable Long openLetter(Why why) {
+        return why.answers().stream()
+                .flatMap(answer -> answer.reasons().stream())
+                .filter(reason -> reason.code() == Code.DEAD_LETTER || reason.code() == Code.HELD)
+                .map(reason -> reason.evidence().get("deadLetter"))
+                .filter(Long.class::isInstance)
+                .map(Long.class::cast)
+                .filter(id -> reading.deadLetters().get(id).stream().anyMatch(letter -> letter.resolution() == null))
+                .findFirst()
+                .orElse(null);
     }
 
     /** From the outbox; from a dead letter where its day is gone. */
@@ -340,7 +310,7 @@ public final class MessagePages implements WebServer.Feature {
                 null);
         return reading.database().run(tx -> {
             List<MessageRow> all = table.rows(
-                    tx, table.entries(tx, Math.max(0, position - AROUND), position + AROUND, keyHash, WINDOW), query);
+                    tx, table.entries(tx, Math.max(0, position - AROUND), position + AROUND, keyHash, NEAR_MAX), query);
             List<MessageRow> later =
                     all.stream().filter(row -> row.position() > position).toList();
             List<MessageRow> earlier = all.stream()

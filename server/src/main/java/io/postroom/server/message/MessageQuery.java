@@ -24,13 +24,30 @@ record MessageQuery(
         @Nullable String find,
         @Nullable List<String> path,
         @Nullable String value) {
+    static final MessageQuery ALL = new MessageQuery(null, null, null, null, null, null, null);
     static final int VALUE_LENGTH_MAX = 500;
 
     private static final Pattern FIELD = Pattern.compile("([^=]{1,200})=(.{0," + VALUE_LENGTH_MAX + "})");
     private static final int DEPTH_MAX = 20;
 
     static MessageQuery of(Context context) {
-        String field = Asked.text(context, "data");
+        return of(
+                Asked.text(context, "type"),
+                Asked.text(context, "aggregateType"),
+                Asked.text(context, "key"),
+                Asked.text(context, "tenant"),
+                Asked.text(context, "find"),
+                Asked.text(context, "data"));
+    }
+
+    /** {@code field} is a path and a value, such as {@code customer.id=77}. */
+    static MessageQuery of(
+            @Nullable String eventType,
+            @Nullable String aggregateType,
+            @Nullable String aggregateId,
+            @Nullable String tenant,
+            @Nullable String find,
+            @Nullable String field) {
         List<String> path = null;
         String value = null;
         if (field != null) {
@@ -44,14 +61,7 @@ record MessageQuery(
             }
             value = matcher.group(2).strip();
         }
-        return new MessageQuery(
-                Asked.text(context, "type"),
-                Asked.text(context, "aggregateType"),
-                Asked.text(context, "key"),
-                Asked.text(context, "tenant"),
-                Asked.text(context, "find"),
-                path,
-                value);
+        return new MessageQuery(eventType, aggregateType, aggregateId, tenant, find, path, value);
     }
 
     boolean isAll() {

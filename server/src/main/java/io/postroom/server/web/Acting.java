@@ -2,6 +2,7 @@ package io.postroom.server.web;
 
 import io.javalin.http.Context;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,9 @@ public final class Acting {
     }
 
     static String key(Context context) {
+        if (Collections.list(context.req().getHeaders("Idempotency-Key")).size() > 1) {
+            throw new Refusal(400, "idempotency.key-invalid", "Idempotency-Key is there more than once; send one");
+        }
         String given = context.header("Idempotency-Key");
         if (given == null || given.isBlank()) {
             throw new Refusal(

@@ -2,6 +2,7 @@ package io.postroom.server.web;
 
 import io.javalin.http.Context;
 import io.postroom.server.terminal.Quoted;
+import io.postroom.server.terminal.Times;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
@@ -104,15 +105,17 @@ public final class Asked {
         throw Refusal.invalid(name + " is '" + shown(value) + "', not a UUID");
     }
 
+    /** A time with its zone, or how long ago it was: {@code 15m}, {@code now-2h}. */
     public static @Nullable Instant time(@Nullable String value, String name) {
         if (value == null) {
             return null;
         }
         try {
-            return Instant.parse(value);
-        } catch (DateTimeException e) {
-            throw Refusal.invalid(name + " is '" + shown(value)
-                    + "', not a time with its zone; write 2026-11-15T10:00:00Z, or +01:00 for the Z");
+            return Times.isAgo(value) ? Times.parse(value, Instant.now()) : Instant.parse(value);
+        } catch (DateTimeException | IllegalArgumentException e) {
+            throw Refusal.invalid(
+                    name + " is '" + shown(value)
+                            + "', not a time with its zone; write 2026-11-15T10:00:00Z, or +01:00 for the Z, or 15m for that long ago");
         }
     }
 

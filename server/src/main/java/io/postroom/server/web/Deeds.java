@@ -13,6 +13,9 @@ import javax.sql.DataSource;
  * there, or none. Keys are kept for a day, for every console of the database. Thread-safe.
  */
 public final class Deeds {
+    /** The code of the refusal while the same is being done. */
+    static final String RUNNING = "idempotency.running";
+
     private final Postroom acting;
     private final Function<DataSource, Postroom> on;
     private final ActTable table;
@@ -32,10 +35,17 @@ public final class Deeds {
 
     /** Does it, or answers as before; what throws was not done, and may be tried again with its key. */
     String once(String actor, String key, String asked, Work work) {
+        return once(actor, key, asked, work, () -> {});
+    }
+
+    /** The same; {@code replayed} is run where it was done before. */
+    String once(String actor, String key, String asked, Work work, Runnable replayed) {
         byte[] hash = Gate.digest(asked);
         return acting.database().transactPromptly(tx -> {
             if (!begin(tx, actor, key, hash)) {
-                return before(tx, actor, key, hash);
+                String answer = before(tx, actor, key, hash);
+                replayed.run();
+                return answer;
             }
             String answer = work.answer(on.apply(new Joined(tx)));
             table.end(tx, actor, key, answer);
@@ -67,6 +77,6 @@ public final class Deeds {
     }
 
     private static Refusal running() {
-        return new Refusal(409, "idempotency.running", "the same is being done at the moment; ask again soon");
+        return new Refusal(409, RUNNING, "the same is being done at the moment; ask again soon");
     }
 }

@@ -152,7 +152,8 @@ public final class Routes {
                     user(context).name(),
                     "call " + Acting.key(context),
                     asked,
-                    acting -> JSON.writeValueAsString(call.answer(context, acting)));
+                    acting -> JSON.writeValueAsString(call.answer(context, acting)),
+                    () -> context.header("Idempotent-Replayed", "true"));
             send(context, answer.getBytes(StandardCharsets.UTF_8));
         });
         return this;

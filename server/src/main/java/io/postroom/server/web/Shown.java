@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** Numbers, times and sizes as a page shows them. */
 public final class Shown {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT);
+    private static final DateTimeFormatter SHORT_TIME = DateTimeFormatter.ofPattern("MM-dd HH:mm:ss.SSS", Locale.ROOT);
     private static final String[] SIZES = {"B", "kB", "MB", "GB", "TB", "PB"};
     private static final int THIN_SPACE_FROM = 10_000;
 
@@ -68,6 +69,19 @@ public final class Shown {
     /** A time in UTC, to the second. */
     public static String time(Instant at) {
         return TIME.format(at.atOffset(ZoneOffset.UTC));
+    }
+
+    /** A time in UTC without its year, to the millisecond, for long lists. */
+    public static String shortTime(Instant at) {
+        return SHORT_TIME.format(at.atOffset(ZoneOffset.UTC));
+    }
+
+    /** Both ends of a text that is longer. */
+    public static String middle(String text, int lengthMax) {
+        int side = (lengthMax - 1) / 2;
+        return text.length() <= lengthMax
+                ? text
+                : text.substring(0, lengthMax - 1 - side) + "…" + text.substring(text.length() - side);
     }
 
     /** The beginning of a text. */

@@ -3,6 +3,7 @@ package io.postroom.server.web;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
+import io.javalin.http.HandlerType;
 import io.javalin.http.HttpResponseException;
 import io.javalin.util.JavalinBindException;
 import io.postroom.PostroomException;
@@ -19,10 +20,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.eclipse.jetty.server.Connector;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.handler.EagerContentHandler;
 import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.server.handler.QoSHandler;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,8 +46,21 @@ public final class WebServer implements AutoCloseable {
 
     private static final Duration WARM_UP_WITHIN = Duration.ofSeconds(5);
 
-    /** Beyond so many, further ones wait to be accepted. */
-    private static final int CONNECTIONS_MAX = 1_000;
+    /** Beyond so many, further ones wait to be accepted. There is room for all who wait, send and are answered. */
+    private static final int CONNECTIONS_MAX = 2_000;
+
+    private static final int WAITING_MAX = 400;
+    private static final int BODIES_MAX = 200;
+
+    /** So long a caller may take for the head of a request, and for its body; and so long nothing may come or go. */
+    private static final Duration REQUEST_WITHIN = Duration.ofSeconds(20);
+
+    private static final Duration SILENCE_MAX = Duration.ofSeconds(15);
+
+    /** So many requests are answered at once, fewer than there are threads: there is always one to say that the process lives. */
+    private static final int ANSWERING_MAX = 150;
+
+    private static final Duration ANSWER_BEGINS_WITHIN = Duration.ofSeconds(5);
 
     private static final String CALLS = "/api/";
     private static final String METRICS = "/metrics";
@@ -56,6 +74,18 @@ public final class WebServer implements AutoCloseable {
             "schedule.unknown", 404,
             "redrive.other", 422,
             "redrive.ended", 409);
+
+    /** As the draft of the Idempotency-Key header has them. */
+    private static final Map<String, String> TITLES = Map.of(
+            "idempotency.key-missing",
+            "Idempotency-Key is missing",
+            Deeds.RUNNING,
+            "A request is outstanding for this Idempotency-Key",
+            "idempotency.mismatch",
+            "Idempotency-Key is already used");
+
+    private static final Set<HandlerType> METHODS =
+            Set.of(HandlerType.GET, HandlerType.HEAD, HandlerType.OPTIONS, HandlerType.POST);
 
     private final Javalin server;
     private final WebSettings settings;
@@ -90,8 +120,9 @@ public final class WebServer implements AutoCloseable {
         EventStreams streams = new EventStreams(gate);
         Pages pages = new Pages(settings, assets, Clock.systemUTC());
         List<String> reads = new ArrayList<>();
+        Callers callers = new Callers(WAITING_MAX, BODIES_MAX, REQUEST_WITHIN);
         Javalin server = Javalin.create(config -> {
-            configure(config, settings);
+            configure(config, settings, callers);
             health.add(config.routes);
             config.routes.get("/assets/{version}/{name}", assets::serve);
             config.routes.before(context -> admit(context, gate));
@@ -107,6 +138,9 @@ public final class WebServer implements AutoCloseable {
         try {
             WebServer started = new WebServer(
                     server.start(settings.host(), settings.port()), streams, settings, access.token(), reads);
+            for (Connector connector : server.jettyServer().server().getConnectors()) {
+                connector.addEventListener(callers);
+            }
             started.warmUp();
             return started;
         } catch (JavalinBindException e) {
@@ -144,21 +178,45 @@ public final class WebServer implements AutoCloseable {
         thread.start();
     }
 
-    private static void configure(JavalinConfig config, WebSettings settings) {
+    private static void configure(JavalinConfig config, WebSettings settings, Callers callers) {
         config.startup.showJavalinBanner = false;
         config.startup.showOldJavalinVersionWarning = false;
         config.router.contextPath = settings.basePath().isEmpty() ? "/" : settings.basePath();
         config.http.maxRequestSize = REQUEST_BYTES_MAX;
         config.http.prefer405over404 = true;
         config.jetty.modifyServer(server -> {
-            server.setHandler(new GracefulHandler());
+            // Bodies are read before a thread begins to answer: whoever sends slowly holds none.
+            EagerContentHandler whole = new EagerContentHandler(
+                    unhurried(), new EagerContentHandler.RetainedContentLoaderFactory(REQUEST_BYTES_MAX, 0, true));
+            // Refused for its size, by us, before anything of it is read.
+            whole.exclude(request -> request.getLength() > REQUEST_BYTES_MAX);
+            callers.setHandler(whole);
+            server.setHandler(new GracefulHandler(callers));
             server.addBean(new NetworkConnectionLimit(CONNECTIONS_MAX, server));
             server.setStopTimeout(STOP_WITHIN.toMillis());
         });
+        config.jetty.modifyHttpConfiguration(http -> http.setIdleTimeout(SILENCE_MAX.toMillis()));
+    }
+
+    /** Lets the rest wait without a thread while many are answered; questions for health never wait. */
+    private static QoSHandler unhurried() {
+        QoSHandler handler = new QoSHandler();
+        handler.setMaxRequestCount(ANSWERING_MAX);
+        handler.setMaxSuspendedRequestCount(WAITING_MAX);
+        handler.setMaxSuspend(ANSWER_BEGINS_WITHIN);
+        handler.exclude(request -> request.getHttpURI().getCanonicalPath().contains("/health"));
+        return handler;
     }
 
     private static void admit(Context context, Gate gate) {
         Gate.harden(context);
+        if (!METHODS.contains(context.method())) {
+            context.header("Allow", "GET, HEAD, POST");
+            throw new Refusal(
+                    405,
+                    "request.method",
+                    "nothing here is asked for with " + context.method() + "; GET reads, POST acts");
+        }
         String path = context.path().substring(context.contextPath().length());
         if (path.equals(METRICS)) {
             gate.admitScrape(context);
@@ -189,7 +247,9 @@ public final class WebServer implements AutoCloseable {
                 (e, context) -> answer.accept(new Failure(
                         context,
                         e.getStatus(),
-                        "request.refused",
+                        e.getStatus() == 404
+                                ? "request.not-found"
+                                : e.getStatus() == 405 ? "request.method" : "request.refused",
                         e.getStatus() == 413
                                 ? "the request is larger than " + REQUEST_BYTES_MAX + " bytes"
                                 : e.getStatus() == 404
@@ -239,13 +299,16 @@ public final class WebServer implements AutoCloseable {
         Gate.harden(context);
         if (isCall(context)) {
             Map<String, Object> problem = new LinkedHashMap<>();
-            problem.put("type", "about:blank");
-            problem.put("title", title(failure.status()));
+            // By its code, so that the title may say more than the status does.
+            problem.put("type", "urn:postroom:problem:" + failure.code());
+            problem.put("title", TITLES.getOrDefault(failure.code(), title(failure.status())));
             problem.put("status", failure.status());
             problem.put("detail", failure.sentence());
             problem.put("code", failure.code());
             if (failure.status() == 401) {
                 context.header("WWW-Authenticate", "Bearer");
+            } else if (failure.code().equals(Deeds.RUNNING)) {
+                context.header("Retry-After", "1");
             }
             context.contentType("application/problem+json");
             context.result(JSON.writeValueAsBytes(problem));
@@ -269,6 +332,7 @@ public final class WebServer implements AutoCloseable {
             case 401 -> "Sign in first";
             case 403 -> "Not allowed";
             case 404 -> "Not found";
+            case 405 -> "Not asked for like this";
             case 409, 422 -> "Not possible now";
             case 413 -> "Too large";
             case 429 -> "Too many tries";

@@ -23,7 +23,7 @@
       const at = new Date(element.dateTime);
       if (Number.isNaN(at.getTime())) return;
       if (!element.dataset.utc) element.dataset.utc = element.textContent;
-      element.textContent = local ? localText(at) : element.dataset.utc;
+      element.textContent = !local ? element.dataset.utc : element.dataset.short === undefined ? localText(at) : `${localText(at).slice(5)}.${pad(at.getMilliseconds(), 3)}`;
       element.title = `${local ? element.dataset.utc + ' UTC' : localText(at) + ' local'}, ${ago(at)}`;
     });
     const zone = byId('zone');
@@ -135,17 +135,23 @@
     link.href = base + path;
     return link;
   }
+  const middle = (text, max) => { const side = (max - 1) >> 1; return text.length <= max ? text : `${text.slice(0, max - 1 - side)}…${text.slice(text.length - side)}`; };
   function tailRow(message) {
     const path = `/messages/${encodeURIComponent(message.id)}`;
-    const type = made('td', '', linkTo(path, made('b', '', message.eventType)));
-    if (message.eventVersion > 1) type.append(made('span', 'sub', `version ${message.eventVersion}`));
-    const key = linkTo(`/messages?aggregateType=${encodeURIComponent(message.aggregateType)}&key=${encodeURIComponent(message.aggregateId)}`, message.aggregateId);
-    const time = made('time', '', message.occurredAt.slice(0, 19).replace('T', ' '));
+    const titled = (element, title) => { element.title = title; return element; };
+    const type = made('td', 'nowrap what', titled(linkTo(path, made('b', '', middle(message.eventType, 40))), message.eventType));
+    if (message.eventVersion > 1) type.append(made('span', 'muted', ` v${message.eventVersion}`));
+    const tenant = message.tenantId === null ? '' : `&tenant=${encodeURIComponent(message.tenantId)}`;
+    const key = titled(linkTo(`/messages?aggregateType=${encodeURIComponent(message.aggregateType)}&key=${encodeURIComponent(message.aggregateId)}${tenant}&before=${message.position + 5000}`, middle(message.aggregateId, 20)), message.aggregateId);
+    key.className = 'mono';
+    const at = new Date(message.occurredAt);
+    const time = made('time', '', at.toISOString().slice(5, 23).replace('T', ' '));
     time.dateTime = message.occurredAt;
-    const row = made('tr', 'fresh',
-      made('td', 'n', grouped(message.position)), type, made('td', 'wrap', key, made('span', 'sub', message.aggregateType)),
-      made('td', 'wrap', message.tenantId === null ? '–' : message.tenantId), made('td', 'nowrap', time),
-      made('td', 'n', sized(message.bytes)), made('td', 'mono muted nowrap', linkTo(path, message.id)));
+    time.dataset.short = '';
+    const row = made('tr', 'fresh', made('td', 'nowrap when', time), type,
+      made('td', 'nowrap key', titled(made('span', 'muted', middle(message.aggregateType, 24)), message.aggregateType), ' ', key),
+      titled(made('td', 'nowrap tenant', message.tenantId === null ? '–' : middle(message.tenantId, 20)), message.tenantId || ''),
+      made('td', 'n size', sized(message.bytes)), made('td', 'n at', grouped(message.position)));
     row.dataset.position = message.position;
     const heads = document.querySelectorAll('#message-list thead th');
     [...row.cells].forEach((cell, i) => { cell.dataset.label = heads[i].textContent; });

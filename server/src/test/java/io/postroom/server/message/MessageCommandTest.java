@@ -47,6 +47,44 @@ class MessageCommandTest {
     }
 
     @Test
+    void listsShowsAndPrintsMessages() throws Exception {
+        database.postroom().journal().stampAll();
+        CommandRun list = run("message", "list", "--type", "order.shipped", "--from", "1h", "-o", "json");
+        assertThat(list.exitCode()).as(list.err()).isZero();
+        JsonNode rows = JsonMapper.shared().readTree(list.out());
+        assertThat(rows.size()).isEqualTo(1);
+        String id = rows.get(0).get("id").stringValue();
+        assertThat(run("message", "list", "-o", "jsonl", "--limit", "2").out().lines())
+                .hasSize(2);
+        assertThat(run("message", "list", "--until", "now-2h", "-o", "json")
+                        .out()
+                        .strip())
+                .isEqualTo("[]");
+        assertThat(run("message", "list", "--data", "x").exitCode()).isEqualTo(2);
+        assertThat(run("message", "list", "--limit", "0").exitCode()).isEqualTo(2);
+        JsonNode shown = JsonMapper.shared()
+                .readTree(run("message", "show", id, "-o", "json").out());
+        assertThat(shown.get(0).get("eventType").stringValue()).isEqualTo("order.shipped");
+        assertThat(shown.get(0).get("transaction").stringValue()).matches("\\d+");
+        assertThat(run("message", "show", id).out()).contains("eventType       order.shipped");
+        assertThat(JsonMapper.shared()
+                        .readTree(run("message", "payload", id).out())
+                        .isObject())
+                .isTrue();
+        assertThat(run("message", "show", "00000000-0000-4000-8000-000000000001")
+                        .exitCode())
+                .isEqualTo(3);
+        assertThat(run("message", "show", "x").exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    void showsWhatTheDatabaseHolds() {
+        assertThat(run("database", "tables").out()).contains("outbox");
+        assertThat(run("database", "partitions", "-o", "json").out()).contains("\"daysAhead\"");
+        assertThat(run("database", "holders", "-o", "json").exitCode()).isZero();
+    }
+
+    @Test
     void listsWhatIsStoredAndFailsIfSomeOfItCannotBeRead() throws IOException {
         CommandRun run =
                 run("message", "versions", "-o", "json", "--plugins", orders(3).toString());
@@ -113,7 +151,8 @@ class MessageCommandTest {
                 .startsWith("Usage: postroom message versions")
                 .contains("Examples")
                 .contains("--plugins");
-        assertThat(CommandRun.of("message").err()).contains("a command is missing; one of versions");
+        assertThat(CommandRun.of("message").err())
+                .contains("a command is missing; one of list, payload, show, versions");
     }
 
     @Test

@@ -17,9 +17,9 @@ class SearchWindowTest {
 
     @Test
     void aSearchOfPayloadsEndsWithTheirBytesAndAlwaysGoesOn() {
-        assertThat(MessagePages.light(entries(5_000, 100))).hasSize(5_000);
-        assertThat(MessagePages.light(entries(5_000, 1_000_000))).hasSize(16);
-        assertThat(MessagePages.light(entries(2, 20_000_000))).hasSize(1);
-        assertThat(MessagePages.light(List.of())).isEmpty();
+        assertThat(MessageSearch.light(entries(5_000, 100))).hasSize(5_000);
+        assertThat(MessageSearch.light(entries(5_000, 1_000_000))).hasSize(16);
+        assertThat(MessageSearch.light(entries(2, 20_000_000))).hasSize(1);
+        assertThat(MessageSearch.light(List.of())).isEmpty();
     }
 }

@@ -7,6 +7,8 @@ import java.net.Socket;
 import java.net.URLEncoder;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -278,7 +280,8 @@ class ConsoleTest {
     void aCallWithoutKeyIsRefused() throws Exception {
         assertThat(console.send("POST", "/api/v1/redrives", "{}", "Content-Type", "application/json")
                         .body())
-                .contains("idempotency.key-missing");
+                .contains("idempotency.key-missing")
+                .contains("\"title\":\"Idempotency-Key is missing\"");
     }
 
     @Test
@@ -346,9 +349,57 @@ class ConsoleTest {
                         .queryLong(
                                 "select count(*) from postroom.subscription where name = 'mail' and paused_at is null"))
                 .isZero();
+        assertThat(first.headers().firstValue("Idempotent-Replayed")).isEmpty();
+        assertThat(console.call(path + "/resume", key, "{\"reason\":\"x\"}")
+                        .headers()
+                        .firstValue("Idempotent-Replayed"))
+                .contains("true");
         HttpResponse<String> other = console.call(path + "/resume", key, "{\"reason\":\"y\"}");
         assertThat(other.statusCode()).isEqualTo(422);
-        assertThat(other.body()).contains("idempotency.mismatch");
+        assertThat(other.body())
+                .contains("\"type\":\"urn:postroom:problem:idempotency.mismatch\"")
+                .contains("\"title\":\"Idempotency-Key is already used\"");
+    }
+
+    @Test
+    void aKeyThatComesTwiceIsRefused() throws Exception {
+        HttpResponse<String> answer = console.send(
+                "POST",
+                "/api/v1/subscriptions/shipping/pause",
+                "{\"reason\":\"x\"}",
+                "Content-Type",
+                "application/json",
+                "Idempotency-Key",
+                "a",
+                "Idempotency-Key",
+                "b");
+        assertThat(answer.statusCode()).isEqualTo(400);
+        assertThat(answer.body()).contains("idempotency.key-invalid");
+    }
+
+    @Test
+    void aCallThatWaitsForItsLikeSaysWhenToComeAgain() throws Exception {
+        String key = UUID.randomUUID().toString();
+        try (Connection other = console.database().begin();
+                PreparedStatement taken = other.prepareStatement(
+                        "insert into postroom.act (actor, key, asked) values (?, ?, sha256('x'))")) {
+            taken.setString(1, System.getProperty("user.name"));
+            taken.setString(2, "call " + key);
+            taken.executeUpdate();
+            HttpResponse<String> answer = console.call("/subscriptions/shipping/pause", key, "{\"reason\":\"x\"}");
+            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(409);
+            assertThat(answer.headers().firstValue("Retry-After")).contains("1");
+            assertThat(answer.body()).contains("A request is outstanding for this Idempotency-Key");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"PUT", "DELETE", "PATCH"})
+    void whatIsNeitherReadNorActedOnIsRefusedWithWhatIs(String method) throws Exception {
+        HttpResponse<String> answer = console.send(method, "/api/v1/audit", "x");
+        assertThat(answer.statusCode()).isEqualTo(405);
+        assertThat(answer.headers().firstValue("Allow")).contains("GET, HEAD, POST");
+        assertThat(answer.body()).contains("request.method");
     }
 
     @Test
