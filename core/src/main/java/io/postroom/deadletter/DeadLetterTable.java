@@ -152,6 +152,7 @@ final class DeadLetterTable {
         return new DeadLetterRow(
                 row.getLong("id"),
                 row.getString("owner"),
+                row.getString("source").equals("job"),
                 row.getLong("position"),
                 Objects.requireNonNull(row.getObject("message_id", UUID.class)),
                 new Message.Key(

@@ -14,7 +14,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A filter for dead letters as it stands in an address, in a form and in the body of a call: the same names everywhere. */
-final class LetterQuery {
+public final class LetterQuery {
     static final List<String> NAMES = List.of(
             "subscription",
             "queue",
@@ -29,6 +29,27 @@ final class LetterQuery {
             "to",
             "ids");
     private static final int IDS_LENGTH_MAX = 1_000;
+
+    /** What the form of the list asks for; the rest of a filter goes with it unseen. */
+    public static final List<String> LIST_FIELDS = List.of("subscription", "queue", "type", "key", "tenant");
+
+    /** What the form of a redrive asks for. */
+    public static final List<String> REDRIVE_FIELDS =
+            List.of("subscription", "queue", "type", "key", "tenant", "from", "to");
+
+    private static final Map<String, String> LABELS = Map.of(
+            "subscription", "Subscription",
+            "queue", "Queue",
+            "type", "Event type",
+            "key", "Aggregate id",
+            "tenant", "Tenant",
+            "from", "Buried from (UTC)",
+            "to", "to (UTC)");
+
+    /** How a form calls a part of the filter. */
+    public static String label(String name) {
+        return LABELS.getOrDefault(name, name);
+    }
 
     private LetterQuery() {}
 
