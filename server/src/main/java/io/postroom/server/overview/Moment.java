@@ -4,7 +4,6 @@ import io.postroom.subscription.SubscriptionState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +16,8 @@ record Moment(
         Instant at,
         long position,
         long backlog,
-        @Nullable Duration delayMedian,
-        @Nullable Duration delayMost,
+        Duration lag,
+        Delay.@Nullable Percentiles commitToDelivery,
         Map<String, Long> positions) {
 
     static Moment of(Sample sample) {
@@ -29,17 +28,6 @@ record Moment(
             }
         }
         return new Moment(
-                sample.at(),
-                sample.position(),
-                sample.backlog(),
-                percentile(sample.delays(), 0.5),
-                percentile(sample.delays(), 0.99),
-                positions);
-    }
-
-    private static @Nullable Duration percentile(List<Duration> sorted, double share) {
-        return sorted.isEmpty()
-                ? null
-                : sorted.get((int) Math.min(sorted.size() - 1, Math.floor(share * sorted.size())));
+                sample.at(), sample.position(), sample.backlog(), sample.lag(), sample.commitToDelivery(), positions);
     }
 }

@@ -78,6 +78,15 @@ public final class Shown {
         return text.length() <= lengthMax ? text : text.substring(0, lengthMax - 1) + "…";
     }
 
+    /** An error without its class, which stands above it. */
+    public static String without(@Nullable String errorClass, @Nullable String error) {
+        if (error == null) {
+            return "";
+        }
+        String prefix = errorClass + ": ";
+        return error.startsWith(prefix) ? error.substring(prefix.length()) : error;
+    }
+
     /** {@code 1 key}, {@code 17 keys}. */
     public static String count(long number, String noun) {
         return number(number) + " " + (number == 1 ? noun : noun + "s");

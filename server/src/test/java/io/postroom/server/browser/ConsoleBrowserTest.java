@@ -110,6 +110,7 @@ class ConsoleBrowserTest {
         pages.put("subscriptions", "/subscriptions");
         pages.put("subscription", "/subscriptions/shipping");
         pages.put("subscription-paused", "/subscriptions/claims");
+        pages.put("deliveries", "/subscriptions/claims/deliveries");
         pages.put("dead-letters", "/dead-letters");
         pages.put("dead-letter-list", "/dead-letters/list?subscription=shipping");
         pages.put("dead-letter", "/dead-letters/" + letter.get("id"));
@@ -217,6 +218,33 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void whoGoesByKeysStaysWhereHeIs() {
+        browser.look(WIDE, 900, "light");
+        browser.open(console.url() + "/subscriptions");
+        browser.evaluate("window.refreshes = 0; document.body.addEventListener('refresh', () => window.refreshes++)");
+        browser.evaluate("document.querySelector('#live tbody a').focus({focusVisible: true})");
+        browser.await("performance.now() > 7000");
+        assertThat(browser.evaluate("window.refreshes").asInt()).isZero();
+        browser.evaluate("window.asOf = document.getElementById('as-of').textContent");
+        browser.press("r");
+        browser.await("document.getElementById('as-of').textContent !== window.asOf");
+        assertThat(browser.evaluate("document.activeElement.textContent").asString())
+                .isEqualTo("casework");
+    }
+
+    @Test
+    void whatChangesIsSaidToThoseWhoDoNotSeeIt() throws Exception {
+        browser.look(WIDE, 900, "light");
+        browser.open(console.url() + "/");
+        assertThat(browser.text("#announce")).isEmpty();
+        browser.evaluate("document.querySelector('[data-announce]').dataset.announce = 'x';"
+                + " document.getElementById('announce').dataset.said = 'before'");
+        browser.press("r");
+        browser.await("document.getElementById('announce').textContent !== ''");
+        assertThat(browser.text("#announce")).isEqualTo(browser.text(".health h1"));
+    }
+
+    @Test
     void isOperatedByKeys() {
         browser.look(WIDE, 900, "light");
         browser.open(console.url() + "/");
@@ -236,7 +264,7 @@ class ConsoleBrowserTest {
                 .isEqualTo("rgb(20, 22, 26)");
         browser.press("t");
         browser.press("u");
-        assertThat(browser.text("#zone")).isEqualTo("Local");
+        assertThat(browser.text("#zone")).isEqualTo("Times: local");
         browser.press("u");
         browser.evaluate("window.isOld = true");
         browser.press("g");

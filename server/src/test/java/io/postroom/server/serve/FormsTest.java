@@ -55,6 +55,8 @@ class FormsTest {
                 "/messages?type=OrderPaid&key=a&tenant=t&aggregateType=order",
                 "/subscriptions",
                 "/subscriptions/shipping",
+                "/subscriptions/claims/deliveries",
+                "/subscriptions/claims/deliveries?state=waiting&after=1",
                 "/dead-letters",
                 "/dead-letters?queue=mail",
                 "/dead-letters/list",
