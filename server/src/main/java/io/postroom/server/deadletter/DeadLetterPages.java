@@ -95,6 +95,10 @@ public final class DeadLetterPages implements WebServer.Feature {
                 groups.subList(0, Math.min(groups.size(), GROUPS_MAX)),
                 "isWhole",
                 causes.isWhole(),
+                "lettersMax",
+                causes.lettersMax(),
+                "sampleMax",
+                causes.sampleMax(),
                 "hasMore",
                 groups.size() > GROUPS_MAX,
                 "given",
@@ -171,10 +175,15 @@ public final class DeadLetterPages implements WebServer.Feature {
     private Map<String, @Nullable Object> callGroups(Context context) {
         Asked.only(context, names("limit"));
         int limit = Asked.limit(context, GROUPS_MAX, CALL_PAGE_MAX);
-        List<DeadLetterGroup> groups =
-                causes(LetterQuery.ofQuery(context), limit).groups();
-        return Listed.of(
-                LetterListing.groups(groups, BY_CAUSE, OutputFormat.JSON).objects(), null);
+        CauseTable.Causes causes = causes(LetterQuery.ofQuery(context), limit);
+        List<Map<String, @Nullable Object>> objects = LetterListing.groups(causes.groups(), BY_CAUSE, OutputFormat.JSON)
+                .objects();
+        for (int i = 0; i < objects.size(); i++) {
+            long letters = causes.groups().get(i).letters();
+            objects.get(i)
+                    .put("exact", causes.isWhole() && letters < causes.lettersMax() && letters <= causes.sampleMax());
+        }
+        return Listed.of(objects, null);
     }
 
     private Map<String, @Nullable Object> callShow(Context context, Pages pages) {

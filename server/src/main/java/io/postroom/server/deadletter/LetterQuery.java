@@ -5,6 +5,7 @@ import io.postroom.deadletter.Cause;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.server.web.Asked;
 import io.postroom.server.web.Refusal;
+import io.postroom.server.web.Shown;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -98,6 +99,35 @@ public final class LetterQuery {
         }
         return builder.build();
     }
+
+    /** The same act from a terminal. */
+    static String command(String action, Map<String, String> given) {
+        StringBuilder command = new StringBuilder("postroom deadletter ").append(action);
+        String ids = given.get("ids");
+        if (ids != null) {
+            command.append(' ').append(ids.replace(',', ' '));
+        }
+        given.forEach((name, value) -> {
+            String option = OPTIONS.get(name);
+            if (option != null) {
+                command.append(' ').append(option).append(' ').append(Shown.argument(value));
+            }
+        });
+        return command.append(" --reason '…'").toString();
+    }
+
+    private static final Map<String, String> OPTIONS = Map.ofEntries(
+            Map.entry("subscription", "--subscription"),
+            Map.entry("queue", "--queue"),
+            Map.entry("type", "--type"),
+            Map.entry("tenant", "--tenant"),
+            Map.entry("aggregateType", "--aggregate-type"),
+            Map.entry("key", "--aggregate-id"),
+            Map.entry("errorClass", "--error-class"),
+            Map.entry("fingerprint", "--fingerprint"),
+            Map.entry("cause", "--cause"),
+            Map.entry("from", "--since"),
+            Map.entry("to", "--until"));
 
     /** The parts that are given, by name, for links, forms and the line that says what is shown. */
     static Map<String, String> given(Function<String, @Nullable String> values) {

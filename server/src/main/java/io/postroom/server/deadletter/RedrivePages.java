@@ -3,6 +3,7 @@ package io.postroom.server.deadletter;
 import io.javalin.http.Context;
 import io.postroom.Postroom;
 import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.DeadLetters;
 import io.postroom.deadletter.OrderConflicts;
 import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveAction;
@@ -109,6 +110,8 @@ public final class RedrivePages implements WebServer.Feature {
                 plan,
                 "duration",
                 plan == null || rate == null ? null : plan.at(rate),
+                "command",
+                LetterQuery.command(action.word(), LetterQuery.given(name -> Asked.text(context, name))),
                 "subscriptions",
                 reading.subscriptions().list().stream()
                         .map(state -> state.name())
@@ -124,8 +127,9 @@ public final class RedrivePages implements WebServer.Feature {
         if (letters == null || idMax == null) {
             throw Refusal.invalid("the form does not say how many dead letters it means; begin again with the preview");
         }
-        if (action == RedriveAction.DISCARD && !letters.toString().equals(Asked.formText(context, "confirm"))) {
-            throw Refusal.invalid("to discard " + letters + " dead letters, type " + letters + "; nothing was done");
+        String shown = letters + ("true".equals(Asked.formText(context, "more")) ? "+" : "");
+        if (action == RedriveAction.DISCARD && !shown.equals(Asked.formText(context, "confirm"))) {
+            throw Refusal.invalid("to discard " + shown + " dead letters, type " + shown + "; nothing was done");
         }
         UUID id = Asked.uuid(Asked.required(Asked.formText(context, "id"), "id"), "id");
         RedriveRequest request = request(
@@ -136,7 +140,7 @@ public final class RedrivePages implements WebServer.Feature {
                 Asked.formText(context, "canary"),
                 Routes.user(context).name(),
                 Asked.required(Asked.formText(context, "reason"), "reason"));
-        RedrivePlan seen = new RedrivePlan(idMax, letters, 0, 0, null, null, OrderConflicts.NONE);
+        RedrivePlan seen = new RedrivePlan(idMax, letters, true, 0, 0, null, null, OrderConflicts.NONE);
         acting.deadLetters().redrives().request(request, seen);
         carrier.carry(id);
         return "/redrives/" + id;
@@ -183,7 +187,7 @@ public final class RedrivePages implements WebServer.Feature {
     /** What a filter means, counted; with patience, and without keeping anybody from acting. */
     private RedrivePlan planned(DeadLetterFilter filter) {
         try {
-            return planning.deadLetters().plan(filter);
+            return planning.deadLetters().plan(filter, DeadLetters.PLAN_MAX);
         } catch (DatabaseException e) {
             if (e.sqlState().equals(TIMEOUT)) {
                 throw new Refusal(
@@ -212,7 +216,7 @@ public final class RedrivePages implements WebServer.Feature {
                     "the filter means " + now + " dead letters, letters is " + letters
                             + "; nothing was done: look at the plan again");
         }
-        return new RedrivePlan(idMax, letters, 0, 0, null, null, OrderConflicts.NONE);
+        return new RedrivePlan(idMax, letters, true, 0, 0, null, null, OrderConflicts.NONE);
     }
 
     private static Set<String> names(String... more) {

@@ -78,6 +78,11 @@ public final class Shown {
         return text.length() <= lengthMax ? text : text.substring(0, lengthMax - 1) + "…";
     }
 
+    /** An argument of a command, quoted where a shell would take it for something else. */
+    public static String argument(String value) {
+        return value.matches("[\\w.:/@+-]+") ? value : "'" + value.replace("'", "'\\''") + "'";
+    }
+
     /** An error without its class, which stands above it. */
     public static String without(@Nullable String errorClass, @Nullable String error) {
         if (error == null) {

@@ -92,6 +92,7 @@ class ApiDocumentTest {
         get("/subscriptions", "/subscriptions");
         get("/subscriptions/{name}", "/subscriptions/shipping");
         get("/subscriptions/{name}/held-keys", "/subscriptions/shipping/held-keys");
+        get("/subscriptions/{name}/deliveries", "/subscriptions/claims/deliveries?limit=2");
         get("/lanes", "/lanes?subscription=shipping");
         get("/messages", "/messages?type=OrderPaid&limit=2");
         get("/messages/{id}", "/messages/" + message);
