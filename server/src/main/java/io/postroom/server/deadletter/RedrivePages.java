@@ -57,34 +57,43 @@ public final class RedrivePages implements WebServer.Feature {
     public void add(Routes routes) {
         Pages pages = routes.pages();
         routes.page("/redrives", context -> {
-                    int limit = limit(context);
-                    List<Redrive> redrives = reading.deadLetters().redrives().list(limit);
+                    Paged paged = paged(context, PAGE);
                     pages.show(
                             context,
                             "redrives",
                             pages.page(context, "Redrives", PLACE),
                             "redrives",
-                            redrives,
-                            "hasMore",
-                            limit == PAGE && redrives.size() == PAGE);
+                            paged.redrives(),
+                            "next",
+                            paged.next());
                 })
                 .page("/redrives/new", context -> plan(context, pages))
                 .page("/redrives/{id}", context -> show(context, pages))
                 .act("/redrives", this::request)
                 .actOnce("/redrives/{id}/cancel", this::cancel)
-                .call(
-                        "/redrives",
-                        context -> Listed.of(
-                                objects(reading.deadLetters().redrives().list(limit(context))), null))
+                .call("/redrives", context -> {
+                    Paged paged = paged(context, Asked.limit(context, PAGE, Redrives.LIST_MAX - 1));
+                    return Listed.of(objects(paged.redrives()), paged.next());
+                })
                 .call("/redrives/{id}", context -> object(get(context)))
                 .change("/redrives/plan", this::callPlan)
                 .change("/redrives", this::callRequest)
                 .once("/redrives/{id}/cancel", this::callCancel);
     }
 
-    private static int limit(Context context) {
-        Asked.only(context, Set.of("limit"));
-        return Asked.limit(context, PAGE, Redrives.LIST_MAX);
+    /** A page; {@code next} is where it goes on, null at the end. */
+    private record Paged(List<Redrive> redrives, @Nullable String next) {}
+
+    private Paged paged(Context context, int limit) {
+        Asked.only(context, Set.of("before", "limit"));
+        String before = Asked.text(context, "before");
+        List<Redrive> found =
+                reading.deadLetters().redrives().list(before == null ? null : Asked.uuid(before, "before"), limit + 1);
+        return found.size() <= limit
+                ? new Paged(found, null)
+                : new Paged(
+                        found.subList(0, limit),
+                        found.get(limit - 1).request().id().toString());
     }
 
     private void plan(Context context, Pages pages) {

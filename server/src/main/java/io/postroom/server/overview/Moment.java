@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 record Moment(
         Instant at,
         long position,
+        long walBytes,
         long backlog,
         Duration lag,
         Delay.@Nullable Percentiles commitToDelivery,
@@ -28,6 +29,12 @@ record Moment(
             }
         }
         return new Moment(
-                sample.at(), sample.position(), sample.backlog(), sample.lag(), sample.commitToDelivery(), positions);
+                sample.at(),
+                sample.position(),
+                sample.footing().walBytes(),
+                sample.backlog(),
+                sample.lag(),
+                sample.commitToDelivery(),
+                positions);
     }
 }

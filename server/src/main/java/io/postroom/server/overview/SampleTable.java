@@ -45,7 +45,8 @@ final class SampleTable {
                     row.getInt("days_ahead"),
                     Duration.ofMillis(Math.round(row.getDouble("seconds") * 1000)),
                     pid == 0 ? null : pid,
-                    row.getString("application"));
+                    row.getString("application"),
+                    row.getLong("wal_bytes"));
         });
     }
 

@@ -3,6 +3,7 @@ package io.postroom.server.subscription;
 import io.javalin.http.Context;
 import io.postroom.Postroom;
 import io.postroom.audit.AuditFilter;
+import io.postroom.server.overview.NodeTable;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
@@ -31,14 +32,17 @@ import org.jspecify.annotations.Nullable;
 public final class SubscriptionPages implements WebServer.Feature {
     private static final int HELD_MAX = 50;
     private static final int PAGE = 50;
+    private static final int NODES_MAX = 500;
     private static final int CALL_PAGE_MAX = 500;
     private static final int ACTS_MAX = 10;
     private static final String PLACE = "subscriptions";
 
     private final Postroom reading;
+    private final NodeTable nodes;
 
     public SubscriptionPages(Postroom reading) {
         this.reading = reading;
+        this.nodes = new NodeTable(reading.database().schema());
     }
 
     @Override
@@ -93,7 +97,16 @@ public final class SubscriptionPages implements WebServer.Feature {
         Map<String, List<LaneState>> lanes =
                 reading.subscriptions().lanes(null).stream().collect(Collectors.groupingBy(LaneState::subscription));
         Page page = pages.page(context, "Subscriptions", PLACE);
-        pages.show(context, "subscriptions", page, "states", states, "lanes", lanes);
+        pages.show(
+                context,
+                "subscriptions",
+                page,
+                "states",
+                states,
+                "lanes",
+                lanes,
+                "nodes",
+                reading.database().run(tx -> nodes.list(tx, NODES_MAX)));
     }
 
     private void show(Context context, Pages pages) {

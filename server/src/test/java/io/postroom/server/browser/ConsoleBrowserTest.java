@@ -114,6 +114,7 @@ class ConsoleBrowserTest {
         pages.put("dead-letters", "/dead-letters");
         pages.put("dead-letter-list", "/dead-letters/list?subscription=shipping");
         pages.put("dead-letter", "/dead-letters/" + letter.get("id"));
+        pages.put("dead-letters-resolved", "/dead-letters/resolved");
         pages.put("redrives", "/redrives");
         pages.put("redrive-new", "/redrives/new?subscription=shipping");
         pages.put("jobs", "/jobs");

@@ -20,7 +20,7 @@ class OverviewTest {
                 head,
                 List.of(state("slow", head, slow), state("fast", head, fast)),
                 n == 0 ? List.of() : List.of(took(2, 500), took(4, 480), took(900, 20)),
-                new Footing(1, 7, Duration.ZERO, null, null),
+                new Footing(1, 7, Duration.ZERO, null, null, 0),
                 Work.FINE);
     }
 
@@ -114,14 +114,14 @@ class OverviewTest {
                 2_000,
                 List.of(late(1_000, Duration.ofMinutes(7))),
                 List.of(took(5, 1_000)),
-                new Footing(1, 7, Duration.ZERO, null, null),
+                new Footing(1, 7, Duration.ZERO, null, null, 0),
                 Work.FINE);
         Delay.Percentiles taken = still.commitToDelivery();
         assertThat(taken).isNotNull();
         assertThat(taken.p50()).isEqualTo(Duration.ofMillis(5));
         assertThat(taken.p99()).isEqualTo(Duration.ofMinutes(7));
-        Sample idle =
-                new Sample(BEGIN, 2_000, List.of(), List.of(), new Footing(1, 7, Duration.ZERO, null, null), Work.FINE);
+        Sample idle = new Sample(
+                BEGIN, 2_000, List.of(), List.of(), new Footing(1, 7, Duration.ZERO, null, null, 0), Work.FINE);
         assertThat(idle.commitToDelivery()).as("nothing was delivered").isNull();
     }
 

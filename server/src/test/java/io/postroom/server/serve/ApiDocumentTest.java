@@ -99,6 +99,8 @@ class ApiDocumentTest {
         get("/messages/{id}/why", "/messages/" + message + "/why");
         get("/dead-letters", "/dead-letters?subscription=shipping&limit=2");
         get("/dead-letters/groups", "/dead-letters/groups");
+        get("/dead-letters/resolved", "/dead-letters/resolved?resolution=discarded");
+        get("/nodes", "/nodes");
         get("/dead-letters/{id}", "/dead-letters/" + letter);
         get("/jobs", "/jobs?queue=mail");
         get("/jobs/{id}", "/jobs/1");

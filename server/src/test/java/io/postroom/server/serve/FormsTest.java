@@ -63,6 +63,7 @@ class FormsTest {
                 "/dead-letters/list?queue=mail&" + ALL_FILTERS,
                 "/dead-letters/list?subscription=shipping&" + ALL_FILTERS,
                 "/dead-letters/1",
+                "/dead-letters/resolved?resolution=discarded&" + ALL_FILTERS,
                 "/dead-letters/6",
                 "/redrives",
                 "/redrives/new",
