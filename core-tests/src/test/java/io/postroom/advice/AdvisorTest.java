@@ -75,6 +75,52 @@ class AdvisorTest {
         }
     }
 
+    @Test
+    void aRateIsThatOfTheLastMinuteUntilNow() throws SQLException {
+        try (TestDatabase database = TestDatabase.create()) {
+            database.execute(
+                    "insert into postroom.subscription (name, lanes) values ('billing', 1)",
+                    "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 1000)",
+                    "insert into postroom.settlement (subscription, lane, position, at, node) values"
+                            + " ('billing', 0, 0, now() - interval '100 seconds', 'n'), ('billing', 0, 1000, now() - interval '90 seconds', 'n')");
+            assertThat(outPerSecond(database)).as("nothing for a minute").isZero();
+            database.execute("insert into postroom.settlement (subscription, lane, position, at, node) values"
+                    + " ('billing', 0, 1600, now() - interval '30 seconds', 'n')");
+            assertThat(outPerSecond(database)).isBetween(9.9, 10.1);
+        }
+    }
+
+    @Test
+    void saysNothingOfLanesWhileTheDestinationTakesNothing() throws SQLException {
+        try (TestDatabase database = TestDatabase.create()) {
+            try (Connection tx = database.begin()) {
+                database.postroom().outbox().publishAll(tx, Messages.ofManyKeys("a", 200));
+                tx.commit();
+            }
+            database.postroom().journal().stampAll();
+            database.execute(
+                    "update postroom.tick set at = now() - interval '5 minutes'",
+                    "insert into postroom.subscription (name, lanes) values ('billing', 1)",
+                    "insert into postroom.relay (id, name, subscriptions, leased_until) values"
+                            + " ('00000000-0000-4000-8000-000000000001', 'r', '{billing}', now() + interval '1 hour')",
+                    "insert into postroom.lane (subscription, lane, position, owner, leased_until) values ('billing', 0, 1,"
+                            + " '00000000-0000-4000-8000-000000000001', now() + interval '1 hour')");
+            assertThat(lanes(database)).isEqualTo(Advice.Urgency.ACT);
+            database.execute(
+                    "insert into postroom.circuit (subscription, relay, probe_at, failures, error_class, error) values"
+                            + " ('billing', '00000000-0000-4000-8000-000000000001', now(), 11, 'unavailable', 'connection refused')");
+            assertThat(lanes(database)).isEqualTo(Advice.Urgency.STAY);
+        }
+    }
+
+    private static Advice.Urgency lanes(TestDatabase database) {
+        return database.postroom().advisor().advise(Wishes.NONE).stream()
+                .filter(each -> each.topic() == Topic.LANES)
+                .findFirst()
+                .orElseThrow()
+                .urgency();
+    }
+
     private static double outPerSecond(TestDatabase database) {
         return database.postroom().advisor().measure().subscriptions().get(0).outPerSecond();
     }

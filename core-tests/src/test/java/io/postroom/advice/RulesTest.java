@@ -107,7 +107,7 @@ class RulesTest {
     })
     void moreLanesAreForThoseWhoseLagDoesNotShrink(
             int lanes, int leased, int lag, double out, Urgency urgency, String words) {
-        Figures.Flow flow = new Figures.Flow("billing", lanes, leased, Duration.ofSeconds(lag), 1_000, out);
+        Figures.Flow flow = new Figures.Flow("billing", lanes, leased, Duration.ofSeconds(lag), 1_000, false, out);
         Advice advice =
                 about(Topic.LANES, figures(100, 100, 1, null, new Figures.Storage(7, 1, 1, 1), flow), Wishes.NONE);
         assertThat(advice.urgency()).isEqualTo(urgency);

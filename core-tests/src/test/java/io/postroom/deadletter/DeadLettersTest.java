@@ -427,7 +427,7 @@ class DeadLettersTest {
             assertThat(plan.letters()).isEqualTo(3);
             assertThat(plan.conflicts()).isEqualTo(OrderConflicts.NONE);
             assertThat(yard.letters.plan(DeadLetterFilter.ofOwner("none")))
-                    .isEqualTo(new RedrivePlan(0, 0, 0, 0, null, null, OrderConflicts.NONE));
+                    .isEqualTo(new RedrivePlan(0, 0, true, 0, 0, null, null, OrderConflicts.NONE));
         }
     }
 

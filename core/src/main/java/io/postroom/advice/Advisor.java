@@ -89,6 +89,7 @@ public final class Advisor {
                                 state.lanesLeased(),
                                 state.lag(),
                                 state.lagMessages(),
+                                state.unavailableSince() != null,
                                 flows.rates().getOrDefault(state.name(), 0.0)))
                         .toList());
     }

@@ -44,7 +44,15 @@ public record Figures(
     /**
      * A subscription.
      *
-     * @param outPerSecond positions its slowest lane passed, on average of the last minutes; 0 if nothing was settled
+     * @param isUnavailable whether a live relay finds that its destination takes nothing
+     * @param outPerSecond positions its slowest lane passed, on average of the last minute until now; 0 if nothing was settled
      */
-    public record Flow(String name, int lanes, int lanesLeased, Duration lag, long lagMessages, double outPerSecond) {}
+    public record Flow(
+            String name,
+            int lanes,
+            int lanesLeased,
+            Duration lag,
+            long lagMessages,
+            boolean isUnavailable,
+            double outPerSecond) {}
 }

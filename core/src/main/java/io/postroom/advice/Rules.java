@@ -169,7 +169,21 @@ final class Rules {
                         + rate(figures.messagesPerSecond()),
                 "above " + seconds(LAG_MAX) + " and not shrinking",
                 "docs/operating/lag.md",
-                isLate && isServed && isSlow);
+                isLate && isServed && isSlow && !flow.isUnavailable());
+        if (flow.isUnavailable()) {
+            Reason circuit = new Reason(
+                    "destination of " + flow.name(),
+                    "takes nothing at the moment",
+                    "takes messages",
+                    "docs/operating/destination-down.md",
+                    true);
+            return new Advice(
+                    Topic.LANES,
+                    Urgency.STAY,
+                    "nothing to say of the lanes of " + flow.name()
+                            + " while its destination takes nothing: more of them would not help; mend that first",
+                    List.of(circuit, relays, lag));
+        }
         if (lag.passed() && flow.lanes() < LANES_MAX) {
             int more = Math.min(LANES_MAX, Math.max(flow.lanes() * 2, figures.relays()));
             return new Advice(

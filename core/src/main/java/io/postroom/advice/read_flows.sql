@@ -1,4 +1,4 @@
--- How fast the slowest lane of each subscription went lately, and how long after its stamp 99 in 100 settlements came.
+-- How fast the slowest lane of each subscription went during the last minute until now, and how long after its stamp 99 in 100 settlements came.
 --   :limit int
 -- A lane that settled nothing though there is something before it has no rows, and stands still. Index: settlement_at, backwards, and
 -- the primary key of tick for each row.
@@ -9,11 +9,17 @@ with settled as materialized (
     where at > (select clock_timestamp() - interval '10 minutes')
     order by at desc
     limit :limit
-), lane as (
-    select subscription, lane, (max(position) - min(position)) / extract(epoch from max(at) - min(at)) as rate
+), moved as (
+    select subscription, lane, max(position) as position,
+           coalesce(max(position) filter (where at <= clock.now - interval '1 minute'), min(position)) as position_before,
+           least(interval '1 minute', clock.now - min(at)) as during
     from settled
-    group by subscription, lane
-    having max(at) > min(at)
+    cross join (select clock_timestamp() as now) as clock
+    group by subscription, lane, clock.now
+), lane as (
+    select subscription, lane, (position - position_before) / extract(epoch from during) as rate
+    from moved
+    where during > interval '0'
     union all
     select l.subscription, l.lane, 0
     from /*schema*/lane as l

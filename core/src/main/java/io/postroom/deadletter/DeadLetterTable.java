@@ -23,6 +23,7 @@ final class DeadLetterTable {
     private final Sql listResolved;
     private final Sql groups;
     private final Sql count;
+    private final Sql countUpTo;
     private final Sql findIds;
     private final Sql read;
     private final Sql readPayloads;
@@ -35,6 +36,7 @@ final class DeadLetterTable {
         listResolved = schema.sql(DeadLetterTable.class, "list_resolved.sql");
         groups = schema.sql(DeadLetterTable.class, "groups.sql");
         count = schema.sql(DeadLetterTable.class, "count.sql");
+        countUpTo = schema.sql(DeadLetterTable.class, "count_up_to.sql");
         findIds = schema.sql(DeadLetterTable.class, "find_ids.sql");
         read = schema.sql(DeadLetterTable.class, "read.sql");
         readPayloads = schema.sql(DeadLetterTable.class, "read_payloads.sql");
@@ -103,11 +105,32 @@ final class DeadLetterTable {
                 .one(row -> new RedrivePlan(
                         row.getLong("id_max"),
                         row.getLong("letters"),
+                        true,
                         row.getLong("keys"),
                         row.getLong("tenants"),
                         instantOrNull(row, "first_buried_at"),
                         instantOrNull(row, "last_buried_at"),
                         OrderConflicts.NONE));
+    }
+
+    /** The same of the newest, and the ids of some of them. */
+    record Counted(RedrivePlan plan, List<Long> newest) {}
+
+    Counted countUpTo(Connection tx, DeadLetterFilter filter, int lettersMax, int newest) {
+        return filter.on(countUpTo.on(tx))
+                .set("letters_max", lettersMax + 1)
+                .set("newest", newest)
+                .one(row -> new Counted(
+                        new RedrivePlan(
+                                row.getLong("id_max"),
+                                Math.min(lettersMax, row.getLong("letters")),
+                                row.getLong("letters") <= lettersMax,
+                                row.getLong("keys"),
+                                row.getLong("tenants"),
+                                instantOrNull(row, "first_buried_at"),
+                                instantOrNull(row, "last_buried_at"),
+                                OrderConflicts.NONE),
+                        List.of((Long[]) row.getArray("newest").getArray())));
     }
 
     List<Found> findIds(Connection tx, DeadLetterFilter filter, long after, long upTo, int limit) {
@@ -152,6 +175,7 @@ final class DeadLetterTable {
         return new DeadLetterRow(
                 row.getLong("id"),
                 row.getString("owner"),
+                row.getString("source").equals("job"),
                 row.getLong("position"),
                 Objects.requireNonNull(row.getObject("message_id", UUID.class)),
                 new Message.Key(

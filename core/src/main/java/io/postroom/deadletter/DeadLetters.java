@@ -34,6 +34,12 @@ public final class DeadLetters {
     /** A dead letter is some megabytes at most. */
     private static final int WHOLE_PAGE = 16;
 
+    /** A plan that does not look at all counts no further. */
+    public static final int PLAN_MAX = 10_000;
+
+    /** Among so many of the newest it looks for order conflicts. */
+    private static final int CONFLICT_SAMPLE = 1_000;
+
     private final Database database;
     private final DeadLetterTable table;
     private final List<Redriver> redrivers;
@@ -117,6 +123,30 @@ public final class DeadLetters {
                 conflicts = conflicts.plus(redriver.conflicts(tx, filter));
             }
             return plan.with(conflicts);
+        });
+    }
+
+    /**
+     * The same without looking at all: however many fit, no more than a limit are counted, and order conflicts are looked for among the
+     * newest. What is asked for with such a plan is counted then, all of it.
+     */
+    public RedrivePlan plan(DeadLetterFilter filter, int lettersMax) {
+        within("plan a redrive", "the limit of letters", lettersMax, PLAN_MAX);
+        return database.transact(tx -> {
+            DeadLetterTable.Counted counted = table.countUpTo(tx, filter, lettersMax, CONFLICT_SAMPLE);
+            RedrivePlan plan = counted.plan();
+            if (plan.letters() == 0) {
+                return plan;
+            }
+            DeadLetterFilter looked = plan.exact()
+                    ? filter
+                    : DeadLetterFilter.builder().ids(counted.newest()).build();
+            OrderConflicts conflicts = OrderConflicts.NONE;
+            for (Redriver redriver : redrivers) {
+                conflicts = conflicts.plus(redriver.conflicts(tx, looked));
+            }
+            return plan.with(
+                    plan.exact() ? conflicts : new OrderConflicts(conflicts.keys(), false, conflicts.samples()));
         });
     }
 

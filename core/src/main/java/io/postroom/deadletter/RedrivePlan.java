@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param idMax the newest of them; what is buried later is not meant
  * @param letters how many open dead letters the filter means
+ * @param exact whether there are no more; if not, {@code letters} is a limit, and keys, tenants and times are those of the newest
  * @param keys of how many keys
  * @param tenants of how many tenants
  */
 public record RedrivePlan(
         long idMax,
         long letters,
+        boolean exact,
         long keys,
         long tenants,
         @Nullable Instant firstBuriedAt,
@@ -22,7 +24,7 @@ public record RedrivePlan(
         OrderConflicts conflicts) {
 
     RedrivePlan with(OrderConflicts found) {
-        return new RedrivePlan(idMax, letters, keys, tenants, firstBuriedAt, lastBuriedAt, found);
+        return new RedrivePlan(idMax, letters, exact, keys, tenants, firstBuriedAt, lastBuriedAt, found);
     }
 
     /** How long it takes at so many a second. */

@@ -106,8 +106,8 @@ final class RedriveTable {
         return cancel.on(tx).set("id", id).set("note", note).update() > 0;
     }
 
-    List<Redrive> list(Connection tx, int limit) {
-        return list.on(tx).set("limit", limit).list(RedriveTable::redrive);
+    List<Redrive> list(Connection tx, @Nullable UUID before, int limit) {
+        return list.on(tx).set("before", before).set("limit", limit).list(RedriveTable::redrive);
     }
 
     Map<RedriveAction, Long> sum(Connection tx) {

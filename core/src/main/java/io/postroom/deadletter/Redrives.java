@@ -109,12 +109,17 @@ public final class Redrives {
 
     /** Redrives, newest first. */
     public List<Redrive> list(int limit) {
+        return list(null, limit);
+    }
+
+    /** A page of them; {@code before} is the last one of the page before. */
+    public List<Redrive> list(@Nullable UUID before, int limit) {
         if (limit < 1 || limit > LIST_MAX) {
             throw new PostroomException(
                     "redrive.page-invalid",
                     "could not list redrives: the page is " + limit + ", the range is 1 to " + LIST_MAX);
         }
-        return database.run(tx -> table.list(tx, limit));
+        return database.run(tx -> table.list(tx, before, limit));
     }
 
     /** How many dead letters were ever redriven, and how many discarded, by any process. */

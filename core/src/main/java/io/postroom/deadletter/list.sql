@@ -3,7 +3,7 @@
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :before bigint?, the last id of the page before   :limit int
 -- Index: dead_letter_list for one owner, else dead_letter_newest backwards.
-select d.id, d.owner, d.position, d.message_id, d.tenant_id, d.aggregate_type, d.aggregate_id, d.event_type,
+select d.id, d.source, d.owner, d.position, d.message_id, d.tenant_id, d.aggregate_type, d.aggregate_id, d.event_type,
        d.cause, d.attempts, d.error_class, d.error, d.fingerprint, d.buried_at, d.buried_by
 from /*schema*/dead_letter as d
 where d.resolution is null

@@ -5,16 +5,23 @@ import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import io.postroom.retry.Fault;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Deliveries as an operator skips or releases them: one method per statement, no decisions. */
+/** Deliveries as an operator sees, skips or releases them: one method per statement, no decisions. */
 final class DeliveryTable {
     private final Sql find;
     private final Sql read;
+    private final Sql findAll;
+    private final Sql findFew;
+    private final Sql readAll;
     private final Sql findHeld;
     private final Sql findSkipped;
     private final Sql discard;
@@ -25,6 +32,9 @@ final class DeliveryTable {
     DeliveryTable(Schema schema) {
         find = schema.sql(DeliveryTable.class, "find_delivery.sql");
         read = schema.sql(DeliveryTable.class, "read_delivery.sql");
+        findAll = schema.sql(DeliveryTable.class, "find_deliveries.sql");
+        findFew = schema.sql(DeliveryTable.class, "find_few_deliveries.sql");
+        readAll = schema.sql(DeliveryTable.class, "read_deliveries.sql");
         findHeld = schema.sql(DeliveryTable.class, "find_held.sql");
         findSkipped = schema.sql(DeliveryTable.class, "find_skipped.sql");
         discard = schema.sql(DeliveryTable.class, "discard.sql");
@@ -61,6 +71,73 @@ final class DeliveryTable {
                         row.getObject("dead_letter", Long.class),
                         row.getInt("attempts"),
                         row.getBoolean("leased")));
+    }
+
+    /** Positions of a page, and where to go on; null at the end. */
+    record Found(List<Long> positions, @Nullable Long next) {}
+
+    Found find(Connection tx, String name, @Nullable String state, long after, int window, int limit) {
+        return findAll.on(tx)
+                .set("name", name)
+                .set("state", state)
+                .set("after", after)
+                .set("window", window)
+                .set("limit", limit + 1)
+                .one(row -> {
+                    long last = row.getLong("last");
+                    return found(longs(row), limit, row.getLong("looked_at") < window ? null : last);
+                });
+    }
+
+    Found findFew(Connection tx, String name, String state, long after, int limit) {
+        return findFew.on(tx)
+                .set("name", name)
+                .set("state", state)
+                .set("after", after)
+                .set("limit", limit + 1)
+                .one(row -> found(longs(row), limit, null));
+    }
+
+    private static Found found(List<Long> positions, int limit, @Nullable Long further) {
+        return positions.size() > limit
+                ? new Found(positions.subList(0, limit), positions.get(limit - 1))
+                : new Found(positions, further);
+    }
+
+    private static List<Long> longs(ResultSet row) throws SQLException {
+        return List.of((Long[]) row.getArray("found").getArray());
+    }
+
+    List<DeliveryState> readAll(Connection tx, String name, List<Long> positions) {
+        return readAll.on(tx)
+                .set("name", name)
+                .set("positions", positions.stream().mapToLong(Long::longValue).toArray())
+                .list(DeliveryTable::state);
+    }
+
+    private static DeliveryState state(ResultSet row) throws SQLException {
+        return new DeliveryState(
+                row.getLong("position"),
+                row.getInt("lane"),
+                row.getString("state"),
+                row.getInt("attempts"),
+                instantOrNull(row, "due_at"),
+                instantOrNull(row, "sending_since"),
+                row.getString("sending_by"),
+                row.getString("error_class"),
+                row.getString("error"),
+                row.getObject("created_at", OffsetDateTime.class).toInstant(),
+                row.getObject("dead_letter", Long.class),
+                row.getObject("message_id", UUID.class),
+                row.getString("event_type"),
+                row.getString("tenant_id"),
+                row.getString("aggregate_type"),
+                row.getString("aggregate_id"));
+    }
+
+    private static @Nullable Instant instantOrNull(ResultSet row, String column) throws SQLException {
+        OffsetDateTime at = row.getObject(column, OffsetDateTime.class);
+        return at == null ? null : at.toInstant();
     }
 
     Optional<Held> findHeld(Connection tx, String name, long deadLetter) {

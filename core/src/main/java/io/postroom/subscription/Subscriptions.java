@@ -34,6 +34,9 @@ public final class Subscriptions {
     /** What is parked behind a held key is counted no further. */
     public static final int PARKED_MAX = 100;
 
+    /** So many deliveries are looked at for a page of those in one state. */
+    static final int DELIVERY_WINDOW = 20_000;
+
     private final Acts acts;
     private final SubscriptionTable table;
     private final LaneChanges changes;
@@ -42,13 +45,14 @@ public final class Subscriptions {
     private final Remover remover;
     private final Releaser releaser;
     private final LaneTable lanes;
+    private final DeliveryTable deliveries;
     private final Drain drain;
 
     public Subscriptions(Database database, Journal journal, Audit audit) {
         this.acts = new Acts(database, journal, audit);
         this.table = acts.table();
         this.lanes = new LaneTable(database.schema());
-        DeliveryTable deliveries = new DeliveryTable(database.schema());
+        this.deliveries = new DeliveryTable(database.schema());
         this.drain = new Drain(acts, lanes);
         this.changes = new LaneChanges(acts, lanes);
         this.skipper = new Skipper(acts, lanes, drain);
@@ -110,6 +114,36 @@ public final class Subscriptions {
                 throw acts.unknown(tx, name, attempt);
             }
             return keys;
+        });
+    }
+
+    /**
+     * A page of the messages that did not go through at once, in the order of their positions.
+     *
+     * @param state one of {@link DeliveryState#STATES}; null for all
+     * @param after the position of the last one of the page before, or 0
+     */
+    public DeliveryState.Page deliveries(String name, @Nullable String state, long after, int limit) {
+        String attempt = "list the deliveries of subscription " + name;
+        if (limit < 1 || limit > PAGE_MAX) {
+            throw Acts.refused(
+                    "page-invalid", attempt, "the page is " + limit + " deliveries, the range is 1 to " + PAGE_MAX);
+        }
+        if (state != null && !DeliveryState.STATES.contains(state)) {
+            throw Acts.refused(
+                    "state-unknown",
+                    attempt,
+                    "the state is " + state + ", it is one of " + String.join(", ", DeliveryState.STATES));
+        }
+        return acts.database().run(tx -> {
+            DeliveryTable.Found found = state != null && DeliveryState.FEW.contains(state)
+                    ? deliveries.findFew(tx, name, state, after, limit)
+                    : deliveries.find(tx, name, state, after, DELIVERY_WINDOW, limit);
+            if (found.positions().isEmpty() && table.find(tx, name).isEmpty()) {
+                throw acts.unknown(tx, name, attempt);
+            }
+            List<DeliveryState> read = deliveries.readAll(tx, name, found.positions());
+            return new DeliveryState.Page(read, found.next());
         });
     }
 

@@ -50,7 +50,7 @@ create unique index dead_letter_open on /*schema*/dead_letter (source, owner, po
 create index dead_letter_newest on /*schema*/dead_letter (id) where resolution is null;
 -- The list of open ones, by owner; and the groups.
 create index dead_letter_list on /*schema*/dead_letter (owner, id) where resolution is null;
-create index dead_letter_group on /*schema*/dead_letter (owner, fingerprint, event_type) include (source, cause)
+create index dead_letter_group on /*schema*/dead_letter (owner, fingerprint, event_type, id) include (source, cause)
     where resolution is null;
 create index dead_letter_key on /*schema*/dead_letter (owner, key_hash, position) where resolution is null;
 -- The list of resolved ones, of one kind or both.

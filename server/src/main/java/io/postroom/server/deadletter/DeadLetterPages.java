@@ -7,6 +7,8 @@ import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.DeadLetterGroup;
 import io.postroom.deadletter.DeadLetterRow;
 import io.postroom.deadletter.GroupBy;
+import io.postroom.deadletter.RedriveAction;
+import io.postroom.deadletter.ResolvedLetter;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
@@ -16,6 +18,7 @@ import io.postroom.server.web.Pages;
 import io.postroom.server.web.Refusal;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -31,6 +34,8 @@ public final class DeadLetterPages implements WebServer.Feature {
     private static final int PAGE = 50;
     private static final int CALL_PAGE_MAX = 500;
     private static final String PLACE = "dead-letters";
+    private static final List<String> RESOLUTIONS =
+            Arrays.stream(RedriveAction.values()).map(RedriveAction::resolution).toList();
     private static final Set<GroupBy> BY_CAUSE = EnumSet.of(GroupBy.ERROR, GroupBy.TYPE, GroupBy.OWNER);
 
     private final Postroom reading;
@@ -52,6 +57,7 @@ public final class DeadLetterPages implements WebServer.Feature {
         Pages pages = routes.pages();
         routes.page("/dead-letters", context -> groups(context, pages))
                 .page("/dead-letters/list", context -> list(context, pages))
+                .page("/dead-letters/resolved", context -> resolved(context, pages))
                 .page("/dead-letters/{id}", context -> show(context, pages, false))
                 .reveal("/dead-letters/{id}/reveal", context -> {
                     pages.reveal(
@@ -68,6 +74,16 @@ public final class DeadLetterPages implements WebServer.Feature {
                 })
                 .call("/dead-letters", this::callList)
                 .call("/dead-letters/groups", this::callGroups)
+                .call("/dead-letters/resolved", context -> {
+                    Asked.only(context, names("before", "limit", "resolution"));
+                    int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
+                    List<ResolvedLetter> found = resolved(context, limit);
+                    return Listed.of(
+                            LetterListing.resolved(found, OutputFormat.JSON).objects(),
+                            found.size() == limit
+                                    ? found.get(limit - 1).letter().id()
+                                    : null);
+                })
                 .call("/dead-letters/{id}", context -> callShow(context, pages))
                 .change("/dead-letters/{id}/reveal", context -> {
                     DeadLetter letter = letter(context);
@@ -95,6 +111,10 @@ public final class DeadLetterPages implements WebServer.Feature {
                 groups.subList(0, Math.min(groups.size(), GROUPS_MAX)),
                 "isWhole",
                 causes.isWhole(),
+                "lettersMax",
+                causes.lettersMax(),
+                "sampleMax",
+                causes.sampleMax(),
                 "hasMore",
                 groups.size() > GROUPS_MAX,
                 "given",
@@ -113,6 +133,32 @@ public final class DeadLetterPages implements WebServer.Feature {
                 search.rows(),
                 "next",
                 search.next(),
+                "given",
+                LetterQuery.given(name -> Asked.text(context, name)));
+    }
+
+    private List<ResolvedLetter> resolved(Context context, int limit) {
+        String word = Asked.word(Asked.text(context, "resolution"), "resolution", RESOLUTIONS);
+        return reading.deadLetters()
+                .listResolved(
+                        LetterQuery.ofQuery(context),
+                        word == null ? null : RedriveAction.values()[RESOLUTIONS.indexOf(word)],
+                        Asked.number(Asked.text(context, "before"), "before"),
+                        limit);
+    }
+
+    private void resolved(Context context, Pages pages) {
+        Asked.only(context, names("before", "resolution"));
+        List<ResolvedLetter> found = resolved(context, PAGE + 1);
+        boolean hasMore = found.size() > PAGE;
+        pages.show(
+                context,
+                "dead-letters-resolved",
+                pages.page(context, "Resolved dead letters", PLACE),
+                "rows",
+                hasMore ? found.subList(0, PAGE) : found,
+                "next",
+                hasMore ? found.get(PAGE - 1).letter().id() : null,
                 "given",
                 LetterQuery.given(name -> Asked.text(context, name)));
     }
@@ -171,10 +217,15 @@ public final class DeadLetterPages implements WebServer.Feature {
     private Map<String, @Nullable Object> callGroups(Context context) {
         Asked.only(context, names("limit"));
         int limit = Asked.limit(context, GROUPS_MAX, CALL_PAGE_MAX);
-        List<DeadLetterGroup> groups =
-                causes(LetterQuery.ofQuery(context), limit).groups();
-        return Listed.of(
-                LetterListing.groups(groups, BY_CAUSE, OutputFormat.JSON).objects(), null);
+        CauseTable.Causes causes = causes(LetterQuery.ofQuery(context), limit);
+        List<Map<String, @Nullable Object>> objects = LetterListing.groups(causes.groups(), BY_CAUSE, OutputFormat.JSON)
+                .objects();
+        for (int i = 0; i < objects.size(); i++) {
+            long letters = causes.groups().get(i).letters();
+            objects.get(i)
+                    .put("exact", causes.isWhole() && letters < causes.lettersMax() && letters <= causes.sampleMax());
+        }
+        return Listed.of(objects, null);
     }
 
     private Map<String, @Nullable Object> callShow(Context context, Pages pages) {

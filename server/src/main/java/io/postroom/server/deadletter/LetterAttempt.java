@@ -1,5 +1,7 @@
 package io.postroom.server.deadletter;
 
+import io.postroom.server.web.Shown;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
@@ -35,6 +37,17 @@ public record LetterAttempt(String number, String at, String seconds, String nod
         String name = text(each, "errorClass");
         String error = text(each, "error");
         return name.isEmpty() || error.isEmpty() ? name + error : name + ": " + error;
+    }
+
+    /** How long it took, as pages show it; empty if it is not known. */
+    public String took() {
+        try {
+            return seconds.isEmpty()
+                    ? ""
+                    : Shown.duration(Duration.ofNanos(Math.round(Double.parseDouble(seconds) * 1e9)));
+        } catch (NumberFormatException e) {
+            return "";
+        }
     }
 
     /** When it was; null if what is stored is not a time. */

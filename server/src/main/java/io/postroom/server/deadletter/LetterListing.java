@@ -293,6 +293,7 @@ final class LetterListing {
             RedrivePlan plan, @Nullable Duration duration, List<PatchPreview> previews, OutputFormat format) {
         List<String> columns = new ArrayList<>(List.of(
                 "letters",
+                "lettersExact",
                 "keys",
                 "tenants",
                 "orderConflicts",
@@ -302,6 +303,7 @@ final class LetterListing {
                 "estimatedSeconds"));
         List<@Nullable Object> values = new ArrayList<>();
         values.add(plan.letters());
+        values.add(plan.exact());
         values.add(plan.keys());
         values.add(plan.tenants());
         values.add(plan.conflicts().keys());

@@ -5,6 +5,7 @@ import io.postroom.deadletter.Cause;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.server.web.Asked;
 import io.postroom.server.web.Refusal;
+import io.postroom.server.web.Shown;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -14,7 +15,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A filter for dead letters as it stands in an address, in a form and in the body of a call: the same names everywhere. */
-final class LetterQuery {
+public final class LetterQuery {
     static final List<String> NAMES = List.of(
             "subscription",
             "queue",
@@ -29,6 +30,27 @@ final class LetterQuery {
             "to",
             "ids");
     private static final int IDS_LENGTH_MAX = 1_000;
+
+    /** What the form of the list asks for; the rest of a filter goes with it unseen. */
+    public static final List<String> LIST_FIELDS = List.of("subscription", "queue", "type", "key", "tenant");
+
+    /** What the form of a redrive asks for. */
+    public static final List<String> REDRIVE_FIELDS =
+            List.of("subscription", "queue", "type", "key", "tenant", "from", "to");
+
+    private static final Map<String, String> LABELS = Map.of(
+            "subscription", "Subscription",
+            "queue", "Queue",
+            "type", "Event type",
+            "key", "Aggregate id",
+            "tenant", "Tenant",
+            "from", "Buried from (UTC)",
+            "to", "to (UTC)");
+
+    /** How a form calls a part of the filter. */
+    public static String label(String name) {
+        return LABELS.getOrDefault(name, name);
+    }
 
     private LetterQuery() {}
 
@@ -77,6 +99,35 @@ final class LetterQuery {
         }
         return builder.build();
     }
+
+    /** The same act from a terminal. */
+    static String command(String action, Map<String, String> given) {
+        StringBuilder command = new StringBuilder("postroom deadletter ").append(action);
+        String ids = given.get("ids");
+        if (ids != null) {
+            command.append(' ').append(ids.replace(',', ' '));
+        }
+        given.forEach((name, value) -> {
+            String option = OPTIONS.get(name);
+            if (option != null) {
+                command.append(' ').append(option).append(' ').append(Shown.argument(value));
+            }
+        });
+        return command.append(" --reason '…'").toString();
+    }
+
+    private static final Map<String, String> OPTIONS = Map.ofEntries(
+            Map.entry("subscription", "--subscription"),
+            Map.entry("queue", "--queue"),
+            Map.entry("type", "--type"),
+            Map.entry("tenant", "--tenant"),
+            Map.entry("aggregateType", "--aggregate-type"),
+            Map.entry("key", "--aggregate-id"),
+            Map.entry("errorClass", "--error-class"),
+            Map.entry("fingerprint", "--fingerprint"),
+            Map.entry("cause", "--cause"),
+            Map.entry("from", "--since"),
+            Map.entry("to", "--until"));
 
     /** The parts that are given, by name, for links, forms and the line that says what is shown. */
     static Map<String, String> given(Function<String, @Nullable String> values) {

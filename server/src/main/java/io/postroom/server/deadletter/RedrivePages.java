@@ -3,6 +3,7 @@ package io.postroom.server.deadletter;
 import io.javalin.http.Context;
 import io.postroom.Postroom;
 import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.DeadLetters;
 import io.postroom.deadletter.OrderConflicts;
 import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveAction;
@@ -56,34 +57,43 @@ public final class RedrivePages implements WebServer.Feature {
     public void add(Routes routes) {
         Pages pages = routes.pages();
         routes.page("/redrives", context -> {
-                    int limit = limit(context);
-                    List<Redrive> redrives = reading.deadLetters().redrives().list(limit);
+                    Paged paged = paged(context, PAGE);
                     pages.show(
                             context,
                             "redrives",
                             pages.page(context, "Redrives", PLACE),
                             "redrives",
-                            redrives,
-                            "hasMore",
-                            limit == PAGE && redrives.size() == PAGE);
+                            paged.redrives(),
+                            "next",
+                            paged.next());
                 })
                 .page("/redrives/new", context -> plan(context, pages))
                 .page("/redrives/{id}", context -> show(context, pages))
                 .act("/redrives", this::request)
                 .actOnce("/redrives/{id}/cancel", this::cancel)
-                .call(
-                        "/redrives",
-                        context -> Listed.of(
-                                objects(reading.deadLetters().redrives().list(limit(context))), null))
+                .call("/redrives", context -> {
+                    Paged paged = paged(context, Asked.limit(context, PAGE, Redrives.LIST_MAX - 1));
+                    return Listed.of(objects(paged.redrives()), paged.next());
+                })
                 .call("/redrives/{id}", context -> object(get(context)))
                 .change("/redrives/plan", this::callPlan)
                 .change("/redrives", this::callRequest)
                 .once("/redrives/{id}/cancel", this::callCancel);
     }
 
-    private static int limit(Context context) {
-        Asked.only(context, Set.of("limit"));
-        return Asked.limit(context, PAGE, Redrives.LIST_MAX);
+    /** A page; {@code next} is where it goes on, null at the end. */
+    private record Paged(List<Redrive> redrives, @Nullable String next) {}
+
+    private Paged paged(Context context, int limit) {
+        Asked.only(context, Set.of("before", "limit"));
+        String before = Asked.text(context, "before");
+        List<Redrive> found =
+                reading.deadLetters().redrives().list(before == null ? null : Asked.uuid(before, "before"), limit + 1);
+        return found.size() <= limit
+                ? new Paged(found, null)
+                : new Paged(
+                        found.subList(0, limit),
+                        found.get(limit - 1).request().id().toString());
     }
 
     private void plan(Context context, Pages pages) {
@@ -109,6 +119,8 @@ public final class RedrivePages implements WebServer.Feature {
                 plan,
                 "duration",
                 plan == null || rate == null ? null : plan.at(rate),
+                "command",
+                LetterQuery.command(action.word(), LetterQuery.given(name -> Asked.text(context, name))),
                 "subscriptions",
                 reading.subscriptions().list().stream()
                         .map(state -> state.name())
@@ -124,8 +136,9 @@ public final class RedrivePages implements WebServer.Feature {
         if (letters == null || idMax == null) {
             throw Refusal.invalid("the form does not say how many dead letters it means; begin again with the preview");
         }
-        if (action == RedriveAction.DISCARD && !letters.toString().equals(Asked.formText(context, "confirm"))) {
-            throw Refusal.invalid("to discard " + letters + " dead letters, type " + letters + "; nothing was done");
+        String shown = letters + ("true".equals(Asked.formText(context, "more")) ? "+" : "");
+        if (action == RedriveAction.DISCARD && !shown.equals(Asked.formText(context, "confirm"))) {
+            throw Refusal.invalid("to discard " + shown + " dead letters, type " + shown + "; nothing was done");
         }
         UUID id = Asked.uuid(Asked.required(Asked.formText(context, "id"), "id"), "id");
         RedriveRequest request = request(
@@ -136,7 +149,7 @@ public final class RedrivePages implements WebServer.Feature {
                 Asked.formText(context, "canary"),
                 Routes.user(context).name(),
                 Asked.required(Asked.formText(context, "reason"), "reason"));
-        RedrivePlan seen = new RedrivePlan(idMax, letters, 0, 0, null, null, OrderConflicts.NONE);
+        RedrivePlan seen = new RedrivePlan(idMax, letters, true, 0, 0, null, null, OrderConflicts.NONE);
         acting.deadLetters().redrives().request(request, seen);
         carrier.carry(id);
         return "/redrives/" + id;
@@ -183,7 +196,7 @@ public final class RedrivePages implements WebServer.Feature {
     /** What a filter means, counted; with patience, and without keeping anybody from acting. */
     private RedrivePlan planned(DeadLetterFilter filter) {
         try {
-            return planning.deadLetters().plan(filter);
+            return planning.deadLetters().plan(filter, DeadLetters.PLAN_MAX);
         } catch (DatabaseException e) {
             if (e.sqlState().equals(TIMEOUT)) {
                 throw new Refusal(
@@ -212,7 +225,7 @@ public final class RedrivePages implements WebServer.Feature {
                     "the filter means " + now + " dead letters, letters is " + letters
                             + "; nothing was done: look at the plan again");
         }
-        return new RedrivePlan(idMax, letters, 0, 0, null, null, OrderConflicts.NONE);
+        return new RedrivePlan(idMax, letters, true, 0, 0, null, null, OrderConflicts.NONE);
     }
 
     private static Set<String> names(String... more) {

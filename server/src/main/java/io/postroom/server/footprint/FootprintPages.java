@@ -3,6 +3,7 @@ package io.postroom.server.footprint;
 import io.javalin.http.Context;
 import io.postroom.Postroom;
 import io.postroom.archive.ArchivedDay;
+import io.postroom.server.overview.Sampler;
 import io.postroom.server.web.Pages;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
@@ -19,10 +20,12 @@ public final class FootprintPages implements WebServer.Feature {
     private static final int HOLDERS_MAX = 10;
 
     private final Postroom reading;
+    private final Sampler sampler;
     private final FootprintTable table;
 
-    public FootprintPages(Postroom reading) {
+    public FootprintPages(Postroom reading, Sampler sampler) {
         this.reading = reading;
+        this.sampler = sampler;
         this.table = new FootprintTable(reading.database().schema());
     }
 
@@ -64,6 +67,8 @@ public final class FootprintPages implements WebServer.Feature {
                 tables.stream().filter(each -> each.bytes() < SMALL).toList(),
                 "bytes",
                 tables.stream().mapToLong(TableSize::bytes).sum(),
+                "walPerMessage",
+                sampler.walPerMessage(),
                 "holders",
                 holders(),
                 "days",
@@ -75,6 +80,7 @@ public final class FootprintPages implements WebServer.Feature {
     private Map<String, @Nullable Object> call() {
         Map<String, @Nullable Object> answer = new LinkedHashMap<>();
         answer.put("schema", reading.database().schema().name());
+        answer.put("walBytesPerMessage", sampler.walPerMessage());
         answer.put("tables", FootprintListing.tables(tables()).objects());
         answer.put("holders", FootprintListing.holders(holders()).objects());
         answer.put("partitions", FootprintListing.days(days()).objects());

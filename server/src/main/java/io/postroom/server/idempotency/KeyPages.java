@@ -3,10 +3,12 @@ package io.postroom.server.idempotency;
 import io.javalin.http.Context;
 import io.postroom.Postroom;
 import io.postroom.idempotency.IdempotencyKey;
+import io.postroom.idempotency.IdempotencyKeys;
 import io.postroom.idempotency.KeyDetails;
 import io.postroom.idempotency.KeyFilter;
 import io.postroom.idempotency.KeyState;
 import io.postroom.server.terminal.Listing;
+import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
 import io.postroom.server.web.Listed;
 import io.postroom.server.web.Pages;
@@ -16,6 +18,7 @@ import io.postroom.server.web.WebServer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,14 +28,16 @@ import org.jspecify.annotations.Nullable;
 public final class KeyPages implements WebServer.Feature {
     private static final int PAGE = 50;
     private static final int CALL_PAGE_MAX = 500;
-    private static final Set<String> NAMES = Set.of("tenant", "scope", "state", "after", "limit");
+    private static final Set<String> NAMES = Set.of("tenant", "scope", "key", "state", "after", "limit");
     private static final List<String> STATES =
             Arrays.stream(KeyState.values()).map(KeyState::toString).toList();
 
     private final Postroom reading;
+    private final KeyTable table;
 
     public KeyPages(Postroom reading) {
         this.reading = reading;
+        this.table = new KeyTable(reading.database().schema());
     }
 
     @Override
@@ -53,6 +58,9 @@ public final class KeyPages implements WebServer.Feature {
                             "next",
                             hasMore ? cursor(shown.get(PAGE - 1).key()) : null);
                 })
+                .page("/idempotency-keys/{id}", context -> show(context, pages))
+                .actOnce("/idempotency-keys/{id}/release", this::release)
+                .once("/idempotency-keys/{id}/release", this::callRelease)
                 .call("/idempotency-keys", this::call);
     }
 
@@ -64,13 +72,72 @@ public final class KeyPages implements WebServer.Feature {
                 Asked.text(context, "scope"),
                 word == null ? null : KeyState.values()[STATES.indexOf(word)]);
         String after = Asked.text(context, "after");
+        String key = Asked.text(context, "key");
+        if (key != null) {
+            return named(key, filter, limit);
+        }
         return reading.idempotencyKeys().list(filter, after == null ? null : key(after), limit);
+    }
+
+    /** By the key itself, whosever it is. */
+    private List<KeyDetails> named(String key, KeyFilter filter, int limit) {
+        List<IdempotencyKey> found = filter.tenant() != null && filter.scope() != null
+                ? List.of(new IdempotencyKey(filter.tenant(), filter.scope(), key))
+                : reading.database().run(tx -> table.find(tx, key, limit));
+        return found.stream()
+                .filter(each -> filter.tenant() == null || filter.tenant().equals(each.tenant()))
+                .filter(each -> filter.scope() == null || filter.scope().equals(each.scope()))
+                .flatMap(each -> reading.idempotencyKeys().find(each).stream())
+                .filter(each -> filter.state() == null || filter.state() == each.state())
+                .toList();
+    }
+
+    private KeyDetails details(IdempotencyKey key) {
+        return reading.idempotencyKeys()
+                .find(key)
+                .orElseThrow(() -> Refusal.missing("there is no idempotency key " + Asked.shown(key.key())
+                        + " of this tenant and scope; it may have expired"));
+    }
+
+    private void show(Context context, Pages pages) {
+        Asked.only(context, Set.of());
+        KeyDetails details = details(key(context.pathParam("id")));
+        pages.show(
+                context,
+                "idempotency-key",
+                pages.page(context, "Idempotency key", "idempotency-keys"),
+                "details",
+                details,
+                "id",
+                context.pathParam("id"));
+    }
+
+    private String release(Context context, Postroom acting) {
+        String id = context.pathParam("id");
+        String reason = Asked.required(Asked.formText(context, "reason"), "reason");
+        acting.idempotencyKeys()
+                .release(
+                        details(key(id)),
+                        new IdempotencyKeys.Act(Routes.user(context).name(), reason));
+        return "/idempotency-keys/" + id;
+    }
+
+    private Map<String, @Nullable Object> callRelease(Context context, Postroom acting) {
+        String reason = Acting.reason(context);
+        KeyDetails seen = details(key(context.pathParam("id")));
+        acting.idempotencyKeys()
+                .release(seen, new IdempotencyKeys.Act(Routes.user(context).name(), reason));
+        Map<String, @Nullable Object> answer = new LinkedHashMap<>();
+        answer.put("id", cursor(seen.key()));
+        answer.put("released", true);
+        return answer;
     }
 
     private Map<String, @Nullable Object> call(Context context) {
         int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
         List<KeyDetails> keys = keys(context, limit);
         Listing listing = new Listing(
+                "id",
                 "tenant",
                 "scope",
                 "key",
@@ -84,6 +151,7 @@ public final class KeyPages implements WebServer.Feature {
                 "steps",
                 "step");
         keys.forEach(each -> listing.row(
+                cursor(each.key()),
                 each.key().tenant(),
                 each.key().scope(),
                 each.key().key(),
@@ -102,7 +170,7 @@ public final class KeyPages implements WebServer.Feature {
     }
 
     /** The three parts of a key in one word, whatever characters they have. */
-    private static String cursor(IdempotencyKey key) {
+    public static String cursor(IdempotencyKey key) {
         return part(key.tenant()) + "." + part(key.scope()) + "." + part(key.key());
     }
 

@@ -17,12 +17,26 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lines over time, drawn as SVG by the server: they need no script, follow the theme, and print.
  *
- * @param top what the upper edge means, with its unit
+ * @param top what the upper edge means, with its unit; {@code half} what the middle means, {@code zero} the lower edge
+ * @param to the time of the right edge
+ * @param now the same, unless a forecast goes beyond
+ * @param ahead a dashed line beyond now; empty without a forecast
  * @param from the time of the left edge
  * @param readings for the script that shows values under the pointer: times, and for each the labels of all lines
  */
 public record Chart(
-        String title, List<Line> lines, String top, Instant from, Instant to, String readings, boolean isEmpty) {
+        String title,
+        List<Line> lines,
+        String top,
+        String half,
+        String zero,
+        Instant from,
+        Instant to,
+        Instant now,
+        String readings,
+        boolean isEmpty,
+        String ahead,
+        String forecast) {
     static final int WIDTH = 600;
     static final int HEIGHT = 120;
     private static final int POINTS_MAX = 120;
@@ -33,31 +47,60 @@ public record Chart(
     private static final List<Duration> WINDOWS =
             List.of(Duration.ofMinutes(5), Duration.ofMinutes(15), Duration.ofMinutes(30), Duration.ofHours(1));
 
-    /** One line: its name, its newest value, its path and the area under it. */
-    public record Line(String name, String last, String path, String area, int style) {}
+    /** One line: its name, its newest and its highest value, its path and the area under it. */
+    public record Line(String name, String last, String peak, String path, String area, int style) {}
+
+    /** How values are read: beside a line, and at the axis; and what the upper edge is at least. */
+    record Unit(DoubleFunction<String> label, DoubleFunction<String> axis, double topMin) {}
+
+    /** What becomes of the first line, by so much a second. */
+    record Forecast(double slope, String words) {
+        static final Forecast NONE = new Forecast(0, "");
+
+        boolean isNone() {
+            return words.isEmpty();
+        }
+    }
 
     /** A value at a time. */
     record Point(Instant at, double value) {}
 
     /** How long ago the left edge is. */
     public String span() {
-        long minutes = Duration.between(from, to).toMinutes();
+        long minutes = Duration.between(from, now).toMinutes();
         return minutes == 60 ? "1 h ago" : minutes + " min ago";
     }
 
     /** How long ago the middle is. */
     public String middle() {
-        Duration half = Duration.between(from, to).dividedBy(2);
-        return half.toSecondsPart() == 0
-                ? half.toMinutes() + " min"
-                : half.toMinutes() + " min " + half.toSecondsPart() + " s";
+        return words(Duration.between(from, now).dividedBy(2)) + " ago";
+    }
+
+    /** When the right edge is, if a forecast goes beyond now. */
+    public String end() {
+        return "in " + words(Duration.between(now, to));
+    }
+
+    private static String words(Duration value) {
+        long minutes = value.toMinutes();
+        int seconds = value.toSecondsPart();
+        return minutes == 0 ? seconds + " s" : seconds == 0 ? minutes + " min" : minutes + " min " + seconds + " s";
+    }
+
+    /** The values, for those who do not see the lines. */
+    public String described() {
+        return title + " from " + span() + " to now: "
+                + lines.stream()
+                        .map(line -> line.name() + " now " + line.last() + ", at most " + line.peak())
+                        .collect(Collectors.joining("; "))
+                + (forecast.isEmpty() ? "" : "; " + forecast);
     }
 
     /** What a line shows. */
     record Series(String name, List<Point> points) {}
 
     /** Over the shortest of some windows that has room for everything. */
-    static Chart of(String title, Instant now, DoubleFunction<String> label, List<Series> series) {
+    static Chart of(String title, Instant now, Unit unit, List<Series> series, Forecast forecast) {
         Duration age = series.stream()
                 .flatMap(each -> each.points().stream())
                 .map(point -> Duration.between(point.at(), now))
@@ -77,13 +120,40 @@ public record Chart(
                 .mapToDouble(Point::value)
                 .max()
                 .orElse(0);
-        double top = nice(max);
+        double top = nice(Math.max(unit.topMin(), max));
+        DoubleFunction<String> label = unit.label();
+        boolean isEmpty = thinned.stream().allMatch(each -> each.points().size() < POINTS_MIN);
+        boolean isAhead = !forecast.isNone() && !isEmpty;
+        // A quarter of the width is for what is to come.
+        Instant to = isAhead ? now.plus(window.dividedBy(3)) : now;
         List<Line> lines = new ArrayList<>();
         for (int i = 0; i < thinned.size(); i++) {
-            lines.add(line(thinned.get(i), from, now, top, label, i + 1));
+            lines.add(line(thinned.get(i), from, to, top, label, i + 1));
         }
-        boolean isEmpty = thinned.stream().allMatch(each -> each.points().size() < POINTS_MIN);
-        return new Chart(title, lines, label.apply(top), from, now, readings(thinned, from, now, step, label), isEmpty);
+        return new Chart(
+                title,
+                lines,
+                unit.axis().apply(top),
+                unit.axis().apply(top / 2),
+                unit.axis().apply(0),
+                from,
+                to,
+                now,
+                readings(thinned, from, to, step, label),
+                isEmpty,
+                isAhead ? ahead(thinned.get(0).points(), from, to, top, forecast.slope()) : "",
+                isAhead ? forecast.words() : "");
+    }
+
+    /** From the last point on, until nothing is left, or to the edge. */
+    private static String ahead(List<Point> points, Instant from, Instant to, double top, double slope) {
+        Point last = points.get(points.size() - 1);
+        double room = Duration.between(last.at(), to).toMillis() / 1000.0;
+        double bound = slope < 0 ? 0 : top;
+        double seconds = slope == 0 ? room : Math.min(room, (bound - last.value()) / slope);
+        Instant end = last.at().plusMillis(Math.round(seconds * 1000));
+        return "M" + number(x(last.at(), from, to)) + "," + number(y(last.value(), top)) + " L"
+                + number(x(end, from, to)) + "," + number(y(last.value() + slope * seconds, top));
     }
 
     private static Line line(
@@ -92,8 +162,11 @@ public record Chart(
         String last = points.isEmpty()
                 ? "–"
                 : label.apply(points.get(points.size() - 1).value());
+        String peak = points.isEmpty()
+                ? "–"
+                : label.apply(points.stream().mapToDouble(Point::value).max().orElse(0));
         if (points.size() < POINTS_MIN) {
-            return new Line(series.name(), last, "", "", style);
+            return new Line(series.name(), last, peak, "", "", style);
         }
         List<String> paths = new ArrayList<>();
         List<String> areas = new ArrayList<>();
@@ -105,7 +178,7 @@ public record Chart(
             areas.add(path + " L" + number(x(part.get(part.size() - 1).at(), from, to)) + "," + HEIGHT + " L"
                     + number(x(part.get(0).at(), from, to)) + "," + HEIGHT + " Z");
         }
-        return new Line(series.name(), last, String.join(" ", paths), String.join(" ", areas), style);
+        return new Line(series.name(), last, peak, String.join(" ", paths), String.join(" ", areas), style);
     }
 
     /** What belongs together: while nobody could look there is no line. */
@@ -166,13 +239,13 @@ public record Chart(
                 .collect(Collectors.joining(";"));
     }
 
-    /** The next of 1, 2, 5, 10, 20 … */
+    /** The next of 1, 2, 4, 6, 8, 10, 20 …: its half is as round. */
     private static double nice(double max) {
         if (max <= 0) {
             return 1;
         }
         double power = Math.pow(10, Math.floor(Math.log10(max)));
-        for (double step : new double[] {1, 2, 5, 10}) {
+        for (double step : new double[] {1, 2, 4, 6, 8, 10}) {
             if (max <= step * power) {
                 return step * power;
             }

@@ -11,10 +11,12 @@ import org.jspecify.annotations.Nullable;
  * @param oldestTransaction how long the oldest transaction is open that keeps dead rows from being removed
  * @param oldestPid whose it is; null if there is none
  * @param oldestApplication the name it gave itself
+ * @param walBytes what the whole server has written since its statistics were reset
  */
 public record Footing(
         int relays,
         int daysAhead,
         Duration oldestTransaction,
         @Nullable Integer oldestPid,
-        @Nullable String oldestApplication) {}
+        @Nullable String oldestApplication,
+        long walBytes) {}

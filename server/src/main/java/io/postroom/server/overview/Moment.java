@@ -4,7 +4,6 @@ import io.postroom.subscription.SubscriptionState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -16,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 record Moment(
         Instant at,
         long position,
+        long walBytes,
         long backlog,
-        @Nullable Duration delayMedian,
-        @Nullable Duration delayMost,
+        Duration lag,
+        Delay.@Nullable Percentiles commitToDelivery,
         Map<String, Long> positions) {
 
     static Moment of(Sample sample) {
@@ -31,15 +31,10 @@ record Moment(
         return new Moment(
                 sample.at(),
                 sample.position(),
+                sample.footing().walBytes(),
                 sample.backlog(),
-                percentile(sample.delays(), 0.5),
-                percentile(sample.delays(), 0.99),
+                sample.lag(),
+                sample.commitToDelivery(),
                 positions);
-    }
-
-    private static @Nullable Duration percentile(List<Duration> sorted, double share) {
-        return sorted.isEmpty()
-                ? null
-                : sorted.get((int) Math.min(sorted.size() - 1, Math.floor(share * sorted.size())));
     }
 }

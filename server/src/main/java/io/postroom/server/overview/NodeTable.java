@@ -9,17 +9,17 @@ import java.time.OffsetDateTime;
 import java.util.List;
 
 /** Processes that are alive: one method per statement. */
-final class NodeTable {
+public final class NodeTable {
     private final Sql listNodes;
 
-    NodeTable(Schema schema) {
+    public NodeTable(Schema schema) {
         listNodes = schema.sql(NodeTable.class, "list_nodes.sql");
     }
 
     /** {@code serves} are subscriptions of a relay, queues of a worker. */
-    record Node(String kind, String name, List<String> serves, Instant startedAt, Duration lease) {}
+    public record Node(String kind, String name, List<String> serves, Instant startedAt, Duration lease) {}
 
-    List<Node> list(Connection tx, int limit) {
+    public List<Node> list(Connection tx, int limit) {
         return listNodes
                 .on(tx)
                 .set("limit", limit)

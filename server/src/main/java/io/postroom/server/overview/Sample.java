@@ -3,14 +3,17 @@ package io.postroom.server.overview;
 import io.postroom.subscription.SubscriptionState;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How everything stood at one moment.
  *
  * @param position the end of the journal
- * @param delays from stamp to settlement of what was settled during the last minute; empty if nothing was
+ * @param delays from stamp to settlement of what was settled during the last minute; empty if nothing was. A message is stamped some
+ *     milliseconds after its commit: nobody can see it earlier
  * @param footing what the database itself is at
  * @param work what is amiss besides deliveries
  */
@@ -18,7 +21,7 @@ public record Sample(
         Instant at,
         long position,
         List<SubscriptionState> subscriptions,
-        List<Duration> delays,
+        List<Delay> delays,
         Footing footing,
         Work work) {
     public Sample {
@@ -47,6 +50,21 @@ public record Sample(
                 .flatMap(state -> Stream.of(state.lag(), state.putAside().oldest()))
                 .max(Duration::compareTo)
                 .orElse(Duration.ZERO);
+    }
+
+    /**
+     * From commit to delivery. What has not been delivered counts with how long it has waited so far: while a destination is down the
+     * figure grows.
+     */
+    Delay.@Nullable Percentiles commitToDelivery() {
+        List<Delay> all = new ArrayList<>(delays);
+        for (SubscriptionState state : current()) {
+            all.addAll(Delay.stretch(Duration.ZERO, state.lag(), state.lagMessages()));
+            all.addAll(Delay.stretch(
+                    Duration.ZERO, state.putAside().oldest(), state.putAside().total()));
+        }
+        return Delay.percentiles(
+                all.stream().filter(delay -> delay.messages() > 0).toList());
     }
 
     /** How many messages were passed and have not gone through. */

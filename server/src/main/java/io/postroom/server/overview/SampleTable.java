@@ -3,6 +3,8 @@ package io.postroom.server.overview;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 
@@ -20,12 +22,19 @@ final class SampleTable {
         readWork = schema.sql(SampleTable.class, "read_work.sql");
     }
 
-    /** From stamp to settlement, for the last settlements of the last minute, the shortest first. */
-    List<Duration> delays(Connection tx, int limit) {
+    /** From stamp to settlement, for the messages of the last settlements of the last minute. */
+    List<Delay> delays(Connection tx, int limit) {
         return readDelays
                 .on(tx)
                 .set("limit", limit)
-                .list(row -> Duration.ofNanos(Math.max(0, Math.round(row.getDouble(1) * 1e9))));
+                .list(row -> Delay.stretch(seconds(row, 1), seconds(row, 2), Math.max(1, row.getLong(3))))
+                .stream()
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    private static Duration seconds(ResultSet row, int column) throws SQLException {
+        return Duration.ofNanos(Math.max(0, Math.round(row.getDouble(column) * 1e9)));
     }
 
     Footing footing(Connection tx) {
@@ -36,7 +45,8 @@ final class SampleTable {
                     row.getInt("days_ahead"),
                     Duration.ofMillis(Math.round(row.getDouble("seconds") * 1000)),
                     pid == 0 ? null : pid,
-                    row.getString("application"));
+                    row.getString("application"),
+                    row.getLong("wal_bytes"));
         });
     }
 

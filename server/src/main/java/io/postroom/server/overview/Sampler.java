@@ -27,6 +27,7 @@ public final class Sampler implements AutoCloseable {
 
     private static final int MOMENTS_MAX = 720;
     private static final int DELAYS_MAX = 500;
+    private static final int WAL_MESSAGES_MIN = 100;
     private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
 
     private final Postroom postroom;
@@ -120,6 +121,22 @@ public final class Sampler implements AutoCloseable {
     /** The last hour, oldest first. */
     synchronized List<Moment> history() {
         return new ArrayList<>(moments);
+    }
+
+    /**
+     * How many bytes of WAL the whole server wrote for each message, during the last hour or since this process began; null before
+     * enough messages came.
+     */
+    public synchronized @Nullable Long walPerMessage() {
+        Moment first = moments.peekFirst();
+        Moment newest = moments.peekLast();
+        if (first == null || newest == null) {
+            return null;
+        }
+        long messages = newest.position() - first.position();
+        long bytes = newest.walBytes() - first.walBytes();
+        // Statistics that were reset meanwhile tell nothing.
+        return messages < WAL_MESSAGES_MIN || bytes < 0 ? null : bytes / messages;
     }
 
     /** Why the last look failed; null if it did not. */

@@ -18,6 +18,9 @@ final class StatusJson {
         status.put("lagSeconds", sample.lag().toMillis() / 1000.0);
         status.put("publishedPerSecond", overview.published());
         status.put("deliveredPerSecond", overview.delivered());
+        Delay.Percentiles delays = overview.commitToDelivery();
+        status.put("commitToDeliverySeconds", delays == null ? null : percentiles(delays));
+        status.put("backlogGrowthPerSecond", overview.backlogSlope());
         status.put("deadLetters", sample.deadLetters());
         status.put("failedJobs", sample.work().failedJobs());
         status.put("heldKeys", sample.heldKeys());
@@ -27,6 +30,14 @@ final class StatusJson {
                 "problems",
                 overview.troubles().stream().map(StatusJson::problem).toList());
         return status;
+    }
+
+    private static Map<String, @Nullable Object> percentiles(Delay.Percentiles delays) {
+        Map<String, @Nullable Object> values = new LinkedHashMap<>();
+        values.put("p50", delays.p50().toNanos() / 1e9);
+        values.put("p95", delays.p95().toNanos() / 1e9);
+        values.put("p99", delays.p99().toNanos() / 1e9);
+        return values;
     }
 
     private static Map<String, @Nullable Object> problem(Trouble trouble) {

@@ -60,17 +60,20 @@ final class StatusText {
             line(text, "  and " + (troubles.size() - TROUBLES_MAX) + " more: -o json has them all");
         }
         Sample sample = overview.sample();
+        Delay.Percentiles delays = overview.commitToDelivery();
         text.append('\n');
         line(
                 text,
                 "lag " + Shown.duration(sample.lag()) + ", backlog " + Shown.count(sample.backlog(), "message")
-                        + (overview.drained() == null ? "" : " (gone in " + Shown.duration(overview.drained()) + ")")
+                        + (overview.forecast().isEmpty() ? "" : " (" + overview.forecast() + ")")
                         + ", dead letters " + Shown.number(sample.deadLetters()) + ", failed jobs "
                         + Shown.number(sample.work().failedJobs()) + ", held keys "
                         + Shown.number(sample.heldKeys()) + ", put aside "
-                        + Shown.number(sample.putAside()) + ", stamp to settlement "
-                        + Shown.duration(overview.delayMedian())
-                        + " / " + Shown.duration(overview.delayMost()) + ", position " + sample.position());
+                        + Shown.number(sample.putAside()) + ", commit to delivery "
+                        + (delays == null
+                                ? "–"
+                                : Shown.duration(delays.p50()) + " / " + Shown.duration(delays.p99()) + " (p50 / p99)")
+                        + ", position " + sample.position());
         return text.toString();
     }
 

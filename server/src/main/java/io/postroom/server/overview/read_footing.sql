@@ -1,7 +1,8 @@
 -- Live relays, partitions made ahead, and the oldest transaction of this database.
 --   :outbox text
 -- Catalogs and a small table only; who holds a snapshot, as footprint/list_holders.sql finds them. The newest partition's bound is read without its name: nobody's lock is waited for.
-select (select count(*) from /*schema*/relay where leased_until > clock_timestamp())::integer as relays,
+select coalesce((select wal_bytes from pg_stat_wal), 0)::bigint as wal_bytes,
+       (select count(*) from /*schema*/relay where leased_until > clock_timestamp())::integer as relays,
        coalesce((
            select max((regexp_match(pg_get_expr(c.relpartbound, 0), 'TO \(''([0-9-]+)''\)'))[1]::date)
                   - (clock_timestamp() at time zone 'utc')::date

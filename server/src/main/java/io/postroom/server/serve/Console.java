@@ -118,7 +118,7 @@ public final class Console implements AutoCloseable {
                                             new ReadModelPages(looking),
                                             new KeyPages(looking),
                                             new AuditPages(looking),
-                                            new FootprintPages(looking),
+                                            new FootprintPages(looking, sampler),
                                             new DoctorPages(looking, settings.databaseRoles()),
                                             new SettingsPages(looking, settings, parts),
                                             metrics),

@@ -16,6 +16,7 @@ import io.postroom.server.terminal.Rate;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.server.terminal.Uuids;
 import io.postroom.subscription.Act;
+import io.postroom.subscription.DeliveryState;
 import io.postroom.subscription.HeldKey;
 import io.postroom.subscription.Point;
 import io.postroom.subscription.ReplayRequest;
@@ -92,6 +93,41 @@ public final class SubscriptionCommand {
                     postroom.subscriptions().show(name),
                     postroom.moves().underWay(name).orElse(null),
                     output.format());
+            return ExitCode.OK;
+        });
+    }
+
+    @Command(
+            name = "deliveries",
+            description =
+                    "Show the messages that did not go through at once: what is retried, parked, scheduled, held or"
+                            + " unreadable, and the last error of each.",
+            footer = {"%nExample:", "  postroom subscription deliveries billing --state waiting"})
+    int deliveries(
+            @Mixin OutputOption output,
+            @Parameters(paramLabel = "NAME", description = NAME) String name,
+            @Option(
+                            names = "--state",
+                            paramLabel = "STATE",
+                            description =
+                                    "Only those that are waiting, sending, parked, scheduled, held or unreadable.")
+                    @Nullable
+                    String state,
+            @Option(names = "--limit", paramLabel = "N", description = "So many at most; 100 unless given.") @Nullable
+                    Integer limit,
+            @Option(
+                            names = "--after",
+                            paramLabel = "POSITION",
+                            description = "Go on after this one, the last of the page before.")
+                    @Nullable
+                    Long after) {
+        return told(() -> {
+            DeliveryState.Page page =
+                    open().deliveries(name, state, after == null ? 0 : after, limit == null ? PAGE : limit);
+            SubscriptionListing.deliveries(page.deliveries()).print(terminal, output.format());
+            if (page.next() != null) {
+                terminal.say("there may be more: --after " + page.next());
+            }
             return ExitCode.OK;
         });
     }

@@ -5,6 +5,7 @@ import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.source.Move;
 import io.postroom.subscription.CircuitState;
+import io.postroom.subscription.DeliveryState;
 import io.postroom.subscription.HeldKey;
 import io.postroom.subscription.LaneMove;
 import io.postroom.subscription.LaneState;
@@ -155,6 +156,42 @@ final class SubscriptionListing {
     static Listing removal(RemovalPlan plan) {
         return new Listing("name", "lanes", "undelivered", "deliveries", "deadLetters")
                 .row(plan.name(), plan.lanes(), plan.undelivered(), plan.deliveriesTotal(), plan.deadLetters());
+    }
+
+    static Listing deliveries(List<DeliveryState> deliveries) {
+        Listing listing = new Listing(
+                "position",
+                "state",
+                "eventType",
+                "aggregateType",
+                "aggregateId",
+                "tenantId",
+                "attempts",
+                "dueAt",
+                "sendingBy",
+                "errorClass",
+                "error",
+                "since",
+                "deadLetter",
+                "messageId");
+        for (DeliveryState each : deliveries) {
+            listing.row(
+                    each.position(),
+                    each.state(),
+                    each.eventType(),
+                    each.aggregateType(),
+                    each.aggregateId(),
+                    each.tenantId(),
+                    each.attempts(),
+                    each.dueAt(),
+                    each.sendingBy(),
+                    each.errorClass(),
+                    each.error(),
+                    each.since(),
+                    each.deadLetter(),
+                    each.messageId());
+        }
+        return listing;
     }
 
     static Listing heldKeys(List<HeldKey> keys) {

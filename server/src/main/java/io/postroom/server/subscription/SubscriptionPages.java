@@ -3,6 +3,7 @@ package io.postroom.server.subscription;
 import io.javalin.http.Context;
 import io.postroom.Postroom;
 import io.postroom.audit.AuditFilter;
+import io.postroom.server.overview.NodeTable;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.web.Acting;
 import io.postroom.server.web.Asked;
@@ -12,6 +13,7 @@ import io.postroom.server.web.Pages;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
 import io.postroom.subscription.Act;
+import io.postroom.subscription.DeliveryState;
 import io.postroom.subscription.HeldKey;
 import io.postroom.subscription.LaneState;
 import io.postroom.subscription.Pause;
@@ -29,14 +31,18 @@ import org.jspecify.annotations.Nullable;
 /** Subscriptions and their lanes: who serves them, how far they are, and the switch to pause them. */
 public final class SubscriptionPages implements WebServer.Feature {
     private static final int HELD_MAX = 50;
+    private static final int PAGE = 50;
+    private static final int NODES_MAX = 500;
     private static final int CALL_PAGE_MAX = 500;
     private static final int ACTS_MAX = 10;
     private static final String PLACE = "subscriptions";
 
     private final Postroom reading;
+    private final NodeTable nodes;
 
     public SubscriptionPages(Postroom reading) {
         this.reading = reading;
+        this.nodes = new NodeTable(reading.database().schema());
     }
 
     @Override
@@ -44,6 +50,7 @@ public final class SubscriptionPages implements WebServer.Feature {
         Pages pages = routes.pages();
         routes.page("/subscriptions", context -> list(context, pages))
                 .page("/subscriptions/{name}", context -> show(context, pages))
+                .page("/subscriptions/{name}/deliveries", context -> deliveries(context, pages))
                 .actOnce("/subscriptions/{name}/pause", this::pause)
                 .actOnce("/subscriptions/{name}/resume", this::resume)
                 .call("/subscriptions", context -> {
@@ -67,6 +74,12 @@ public final class SubscriptionPages implements WebServer.Feature {
                             SubscriptionListing.heldKeys(keys).objects(),
                             keys.size() == limit ? keys.get(limit - 1).position() : null);
                 })
+                .call("/subscriptions/{name}/deliveries", context -> {
+                    Asked.only(context, Set.of("state", "after", "limit"));
+                    DeliveryState.Page page = deliveries(context, Asked.limit(context, PAGE, CALL_PAGE_MAX));
+                    return Listed.of(
+                            SubscriptionListing.deliveries(page.deliveries()).objects(), page.next());
+                })
                 .call("/lanes", context -> {
                     Asked.only(context, Set.of("subscription"));
                     return Listed.of(
@@ -84,7 +97,16 @@ public final class SubscriptionPages implements WebServer.Feature {
         Map<String, List<LaneState>> lanes =
                 reading.subscriptions().lanes(null).stream().collect(Collectors.groupingBy(LaneState::subscription));
         Page page = pages.page(context, "Subscriptions", PLACE);
-        pages.show(context, "subscriptions", page, "states", states, "lanes", lanes);
+        pages.show(
+                context,
+                "subscriptions",
+                page,
+                "states",
+                states,
+                "lanes",
+                lanes,
+                "nodes",
+                reading.database().run(tx -> nodes.list(tx, NODES_MAX)));
     }
 
     private void show(Context context, Pages pages) {
@@ -104,6 +126,31 @@ public final class SubscriptionPages implements WebServer.Feature {
                 held.size() == HELD_MAX ? held.get(HELD_MAX - 1).position() : null,
                 "acts",
                 reading.audit().list(AuditFilter.ofSubject("subscription " + name), null, ACTS_MAX));
+    }
+
+    private DeliveryState.Page deliveries(Context context, int limit) {
+        return reading.subscriptions()
+                .deliveries(
+                        context.pathParam("name"),
+                        Asked.word(Asked.text(context, "state"), "state", DeliveryState.STATES),
+                        after(context),
+                        limit);
+    }
+
+    private void deliveries(Context context, Pages pages) {
+        String name = context.pathParam("name");
+        Asked.only(context, Set.of("state", "after"));
+        DeliveryState.Page page = deliveries(context, PAGE);
+        pages.show(
+                context,
+                "deliveries",
+                pages.page(context, "Deliveries of " + name, PLACE),
+                "name",
+                name,
+                "deliveries",
+                page.deliveries(),
+                "next",
+                page.next());
     }
 
     private static long after(Context context) {

@@ -40,7 +40,7 @@ final class Access {
         new SecureRandom().nextBytes(random);
         String token = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
         String name = System.getProperty("user.name", "");
-        User local = new User(name.isBlank() ? "console" : name, Role.OPERATOR);
+        User local = new User(name.isBlank() ? "console" : name, Role.ADMIN);
         return new Access(Map.of(Gate.hash(token), local), settings.readOnly(), token);
     }
 

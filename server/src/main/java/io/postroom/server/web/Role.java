@@ -14,8 +14,8 @@ public record Role(String word, Set<Permission> permissions) {
     /** Sees everything, changes nothing. */
     public static final Role VIEWER = new Role("viewer", Set.of());
 
-    /** Pauses, resumes, redrives, discards. */
-    public static final Role OPERATOR = new Role("operator", EnumSet.allOf(Permission.class));
+    /** Does everything that has a name: pauses, resumes, redrives, discards, runs, reveals. */
+    public static final Role OPERATOR = new Role("operator", EnumSet.complementOf(EnumSet.of(Permission.OTHER)));
 
     /** Whatever there is. */
     public static final Role ADMIN = new Role("admin", EnumSet.allOf(Permission.class));

@@ -92,6 +92,20 @@ public final class Shown {
         return text.length() <= lengthMax ? text : text.substring(0, lengthMax - 1) + "…";
     }
 
+    /** An argument of a command, quoted where a shell would take it for something else. */
+    public static String argument(String value) {
+        return value.matches("[\\w.:/@+-]+") ? value : "'" + value.replace("'", "'\\''") + "'";
+    }
+
+    /** An error without its class, which stands above it. */
+    public static String without(@Nullable String errorClass, @Nullable String error) {
+        if (error == null) {
+            return "";
+        }
+        String prefix = errorClass + ": ";
+        return error.startsWith(prefix) ? error.substring(prefix.length()) : error;
+    }
+
     /** {@code 1 key}, {@code 17 keys}. */
     public static String count(long number, String noun) {
         return number(number) + " " + (number == 1 ? noun : noun + "s");

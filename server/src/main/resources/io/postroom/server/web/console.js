@@ -27,7 +27,7 @@
       element.title = `${local ? element.dataset.utc + ' UTC' : localText(at) + ' local'}, ${ago(at)}`;
     });
     const zone = byId('zone');
-    if (zone) zone.textContent = local ? 'Local' : 'UTC';
+    if (zone) zone.querySelector('.word').textContent = local ? 'local' : 'UTC';
   }
   // On a narrow screen rows become cards, which name their fields.
   function labelTables() {
@@ -65,7 +65,7 @@
   const isBusy = () => {
     const area = byId('live');
     const selection = document.getSelection();
-    return !area || area.contains(document.activeElement) && /INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)
+    return !area || area.contains(document.activeElement) && document.activeElement.matches('input, textarea, select, :focus-visible')
       || [...area.querySelectorAll('input, textarea, select')].some(isChanged) || area.querySelector('details[open]') || (selection && !selection.isCollapsed) || document.querySelector('dialog[open]');
   };
   const refresh = () => body.dispatchEvent(new Event('refresh'));
@@ -81,11 +81,39 @@
     showLive();
     watchStatus();
   }
-  document.addEventListener('htmx:afterSwap', () => { showTimes(document); labelTables(); reachCopies(); });
+  // What had the focus has it again: who goes by keys must not begin anew. What changed is said once, to those who do not see it.
+  let focused = null;
+  const likeFocused = () => focused && [...byId('live').querySelectorAll(focused.tag)].filter((each) => (each.getAttribute('href') || each.textContent) === focused.what)[focused.nth];
+  function keepFocus() {
+    const area = byId('live');
+    const element = document.activeElement;
+    focused = null;
+    if (!area || !area.contains(element) || element === area) return;
+    const what = element.getAttribute('href') || element.textContent;
+    const alike = [...area.querySelectorAll(element.tagName)].filter((each) => (each.getAttribute('href') || each.textContent) === what);
+    focused = { tag: element.tagName, what, nth: alike.indexOf(element) };
+  }
+  function announce() {
+    const said = document.querySelector('#live [data-announce]');
+    const region = byId('announce');
+    if (!region || !said) return;
+    if (region.dataset.said !== undefined && region.dataset.said !== said.dataset.announce) region.textContent = said.dataset.announce;
+    region.dataset.said = said.dataset.announce;
+  }
+  document.addEventListener('htmx:afterSwap', () => {
+    showTimes(document);
+    labelTables();
+    reachCopies();
+    const again = likeFocused();
+    if (again) again.focus({ preventScroll: true });
+    focused = null;
+    announce();
+  });
   document.addEventListener('htmx:beforeSwap', (event) => {
     // A failing database must not take away what is on the screen.
     if (event.detail.xhr.status >= 400) event.detail.shouldSwap = false;
     body.classList.toggle('stale', event.detail.xhr.status >= 400);
+    keepFocus();
   });
   document.addEventListener('htmx:sendError', () => body.classList.add('stale'));
 
@@ -237,7 +265,7 @@
   }
   function showTheme() {
     const button = byId('theme');
-    if (button) button.textContent = { auto: 'Auto', light: 'Light', dark: 'Dark' }[document.documentElement.dataset.theme || 'auto'];
+    if (button) button.querySelector('.word').textContent = document.documentElement.dataset.theme || 'auto';
   }
 
   const help = () => { const keys = byId('keys'); if (keys.open) keys.close(); else keys.showModal(); };
@@ -369,5 +397,6 @@
   showTimes(document);
   labelTables();
   reachCopies();
+  announce();
   document.documentElement.dataset.ready = 'yes';
 })();

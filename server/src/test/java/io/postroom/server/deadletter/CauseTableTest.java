@@ -1,9 +1,11 @@
 package io.postroom.server.deadletter;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.DeadLetterGroup;
+import io.postroom.deadletter.RedrivePlan;
 import io.postroom.postgres.Schema;
 import io.postroom.server.postgres.RowsRead;
 import io.postroom.testkit.TestDatabase;
@@ -32,7 +34,7 @@ class CauseTableTest {
                         + " else 'f2' end, 'relay' from generate_series(1, 10010) as n",
                 "update postroom.dead_letter set resolution = 'discarded', resolved_at = now(), resolved_by = 'anna' where id ="
                         + " 10008",
-                "analyze postroom.dead_letter");
+                "vacuum analyze postroom.dead_letter");
     }
 
     @AfterAll
@@ -48,24 +50,68 @@ class CauseTableTest {
     }
 
     @Test
-    void looksAtTheNewestAndNoMore() {
-        assertThat(causes(DeadLetterFilter.ALL).stream()
-                        .mapToLong(DeadLetterGroup::letters)
-                        .sum())
-                .isEqualTo(CauseTable.WINDOW);
+    void noGroupHidesAnother() {
+        CauseTable.Causes all = database.postroom()
+                .database()
+                .run(tx -> new CauseTable(Schema.POSTROOM).causes(tx, DeadLetterFilter.ALL, 100));
+        assertThat(all.isWhole()).isTrue();
+        assertThat(all.groups())
+                .extracting(DeadLetterGroup::owner, DeadLetterGroup::errorClass, DeadLetterGroup::letters)
+                .containsExactly(
+                        tuple("billing", "new", 7_500L),
+                        tuple("shipping", "new", 2_499L),
+                        tuple("billing", "old", 8L),
+                        tuple("shipping", "old", 2L));
+        assertThat(all.groups().get(2).firstBuriedAt()).isNotNull();
     }
 
     @Test
-    void knowsThatThereAreMoreHoweverFewGroupsAreShown() {
-        CauseTable table = new CauseTable(Schema.POSTROOM);
-        CauseTable.Causes one = database.postroom().database().run(tx -> table.causes(tx, DeadLetterFilter.ALL, 1));
-        assertThat(one.groups()).hasSize(1);
-        assertThat(one.lookedAt()).isEqualTo(CauseTable.WINDOW);
-        assertThat(one.isWhole()).isFalse();
+    void countsNoFurtherThanItSaysAndReadsLittle() throws Exception {
+        Map<String, String> all = Map.of("steps_max", "1000", "letters_max", "400", "sample_max", "80", "limit", "100");
+        // Four groups: a hundred counted and twenty read of each, and the steps between them.
+        assertThat(RowsRead.by(database, CauseTable.class, "step_causes.sql", all))
+                .isLessThanOrEqualTo(700);
+    }
+
+    @Test
+    void findsTheLettersOfAnOldGroupAtOnce() throws Exception {
+        DeadLetterFilter old = DeadLetterFilter.builder()
+                .owner("billing")
+                .sources(DeadLetterFilter.SUBSCRIPTIONS)
+                .eventTypes(Set.of("OrderPaid"))
+                .fingerprint("f1")
+                .build();
+        assertThat(letters(old, null, 5)).isEqualTo(new CauseTable.Letters(List.of(10L, 9L, 7L, 6L, 5L), 5L));
+        assertThat(letters(old, 5L, 5)).isEqualTo(new CauseTable.Letters(List.of(3L, 2L, 1L), null));
+        assertThat(RowsRead.by(
+                        database,
+                        CauseTable.class,
+                        "find_group_letters.sql",
+                        Map.of(
+                                "owner",
+                                "'billing'",
+                                "fingerprint",
+                                "'f1'",
+                                "event_type",
+                                "'OrderPaid'",
+                                "before",
+                                "1000000",
+                                "limit",
+                                "51")))
+                .isLessThanOrEqualTo(20);
+    }
+
+    @Test
+    void plansForManyWithoutCountingThemAll() {
+        RedrivePlan plan = database.postroom().deadLetters().plan(DeadLetterFilter.ofOwner("billing"), 100);
+        assertThat(plan.letters()).isEqualTo(100);
+        assertThat(plan.exact()).isFalse();
+        assertThat(plan.idMax()).isEqualTo(10_010);
+        assertThat(plan.conflicts().exact()).isFalse();
         assertThat(database.postroom()
-                        .database()
-                        .run(tx -> table.causes(tx, DeadLetterFilter.ofOwner("shipping"), 1))
-                        .isWhole())
+                        .deadLetters()
+                        .plan(DeadLetterFilter.builder().errorClass("old").build(), 100)
+                        .exact())
                 .isTrue();
     }
 

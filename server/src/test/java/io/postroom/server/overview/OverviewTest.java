@@ -19,12 +19,24 @@ class OverviewTest {
                 BEGIN.plusSeconds(5L * n),
                 head,
                 List.of(state("slow", head, slow), state("fast", head, fast)),
-                n == 0 ? List.of() : List.of(Duration.ofMillis(2), Duration.ofMillis(4), Duration.ofMillis(900)),
-                new Footing(1, 7, Duration.ZERO, null, null),
+                n == 0 ? List.of() : List.of(took(2, 500), took(4, 480), took(900, 20)),
+                new Footing(1, 7, Duration.ZERO, null, null, 0),
                 Work.FINE);
     }
 
+    private static Delay took(int millis, int messages) {
+        return new Delay(Duration.ofMillis(millis), messages);
+    }
+
     private static SubscriptionState state(String name, long head, long position) {
+        return state(name, position, head - position, Duration.ofSeconds(1));
+    }
+
+    private static SubscriptionState late(long messages, Duration lag) {
+        return state("late", 1, messages, lag);
+    }
+
+    private static SubscriptionState state(String name, long position, long behind, Duration lag) {
         return new SubscriptionState(
                 name,
                 1,
@@ -38,8 +50,8 @@ class OverviewTest {
                 "quick",
                 BEGIN,
                 position,
-                head - position,
-                Duration.ofSeconds(1),
+                behind,
+                lag,
                 null,
                 null,
                 0,
@@ -66,8 +78,7 @@ class OverviewTest {
         history = List.of(sample(0, 100_000, 0, 100_000), sample(1, 100_500, 50_500, 100_500));
         overview = overview(history.get(1), history);
         assertThat(overview.delivered()).isEqualTo(100);
-        assertThat(overview.delayMedian()).isEqualTo(Duration.ofMillis(4));
-        assertThat(overview.delayMost()).isEqualTo(Duration.ofMillis(900));
+        assertThat(overview.slowest()).isEqualTo("fast");
     }
 
     @Test
@@ -81,13 +92,49 @@ class OverviewTest {
     }
 
     @Test
+    void forecastsABacklogThatGrowsAndDrawsIt() {
+        List<Sample> history = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            history.add(sample(i, 1_000 + 500L * i, 500, 1_000 + 500L * i));
+        }
+        Overview overview = overview(history.get(9), history);
+        assertThat(overview.forecast()).isEqualTo("grows by 100/s, twice as much in 50s");
+        assertThat(overview.drained()).isNull();
+        Chart backlog = overview.charts().get(1);
+        assertThat(backlog.ahead()).startsWith("M").contains(" L");
+        assertThat(backlog.end()).isEqualTo("in 1 min 40 s");
+        assertThat(backlog.described()).endsWith("; grows by 100/s, twice as much in 50s");
+    }
+
+    @Test
+    void whatWaitsCountsAsLongAsItHasWaited() {
+        // A thousand went through at once; as many of another wait, the oldest for seven minutes.
+        Sample still = new Sample(
+                BEGIN,
+                2_000,
+                List.of(late(1_000, Duration.ofMinutes(7))),
+                List.of(took(5, 1_000)),
+                new Footing(1, 7, Duration.ZERO, null, null, 0),
+                Work.FINE);
+        Delay.Percentiles taken = still.commitToDelivery();
+        assertThat(taken).isNotNull();
+        assertThat(taken.p50()).isEqualTo(Duration.ofMillis(5));
+        assertThat(taken.p99()).isEqualTo(Duration.ofMinutes(7));
+        Sample idle = new Sample(
+                BEGIN, 2_000, List.of(), List.of(), new Footing(1, 7, Duration.ZERO, null, null, 0), Work.FINE);
+        assertThat(idle.commitToDelivery()).as("nothing was delivered").isNull();
+    }
+
+    @Test
     void aChartHasAPointForEveryTimeAndLosesNoPeak() {
         List<Sample> history = new ArrayList<>();
         for (int i = 0; i < 720; i++) {
             history.add(sample(i, 1_000 + i, i == 333 ? 0 : 1_000 + i, 1_000 + i));
         }
         Chart backlog = overview(history.get(719), history).charts().get(1);
-        assertThat(backlog.top()).isEqualTo("2000 messages");
+        assertThat(List.of(backlog.top(), backlog.half(), backlog.zero())).containsExactly("2000", "1000", "0");
+        assertThat(backlog.described())
+                .isEqualTo("Backlog from 1 h ago to now: slowest subscription now 0 messages, at most 1333 messages");
         assertThat(backlog.span()).isEqualTo("1 h ago");
         assertThat(backlog.readings().split(";")).hasSizeBetween(100, 122);
         assertThat(backlog.readings()).contains("1333 messages");
@@ -110,7 +157,7 @@ class OverviewTest {
         // Delays begin with the second sample, backlogs with the first.
         Chart delays = overview(history.get(0), List.of(history.get(0), history.get(1)))
                 .charts()
-                .get(2);
+                .get(3);
         assertThat(delays.readings().split(";")).hasSize(1);
     }
 

@@ -96,6 +96,8 @@ class StatusCommandTest {
                         "lagSeconds",
                         "publishedPerSecond",
                         "deliveredPerSecond",
+                        "commitToDeliverySeconds",
+                        "backlogGrowthPerSecond",
                         "deadLetters",
                         "failedJobs",
                         "heldKeys",

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class TroublesTest {
     private static final Instant NOW = Instant.parse("2026-11-16T12:00:00Z");
-    private static final Footing FIRM = new Footing(1, 7, Duration.ZERO, null, null);
+    private static final Footing FIRM = new Footing(1, 7, Duration.ZERO, null, null, 0);
 
     private static SubscriptionState state(
             String name,
@@ -135,7 +135,7 @@ class TroublesTest {
 
     @Test
     void tellsOfAFootingThatGivesWay() {
-        assertThat(whats(sample(new Footing(0, 1, Duration.ofMinutes(20), 77, "report"), fine("billing"))))
+        assertThat(whats(sample(new Footing(0, 1, Duration.ofMinutes(20), 77, "report", 0), fine("billing"))))
                 .containsExactly("No relay is running", "Partitions run out", "A transaction is open for 20m 0s");
     }
 

@@ -25,6 +25,15 @@ import tools.jackson.databind.json.JsonMapper;
 /** The API is what its description says: each call is made once, and what it answers is held against its schema. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ApiDocumentTest {
+    private String key() throws Exception {
+        return JsonMapper.shared()
+                .readTree(console.get("/api/v1/idempotency-keys?limit=1").body())
+                .get("items")
+                .get(0)
+                .get("id")
+                .asString();
+    }
+
     private static final String PLACE = "https://postroom.test/openapi.json";
     private static final String REASON = "{\"reason\": \"a test\"}";
     private static final String LETTERS =
@@ -92,12 +101,15 @@ class ApiDocumentTest {
         get("/subscriptions", "/subscriptions");
         get("/subscriptions/{name}", "/subscriptions/shipping");
         get("/subscriptions/{name}/held-keys", "/subscriptions/shipping/held-keys");
+        get("/subscriptions/{name}/deliveries", "/subscriptions/claims/deliveries?limit=2");
         get("/lanes", "/lanes?subscription=shipping");
         get("/messages", "/messages?type=OrderPaid&limit=2");
         get("/messages/{id}", "/messages/" + message);
         get("/messages/{id}/why", "/messages/" + message + "/why");
         get("/dead-letters", "/dead-letters?subscription=shipping&limit=2");
         get("/dead-letters/groups", "/dead-letters/groups");
+        get("/dead-letters/resolved", "/dead-letters/resolved?resolution=discarded");
+        get("/nodes", "/nodes");
         get("/dead-letters/{id}", "/dead-letters/" + letter);
         get("/jobs", "/jobs?queue=mail");
         get("/jobs/{id}", "/jobs/1");
@@ -106,6 +118,7 @@ class ApiDocumentTest {
         get("/read-models", "/read-models");
         get("/materialized-views", "/materialized-views");
         get("/idempotency-keys", "/idempotency-keys");
+        post("/idempotency-keys/{id}/release", "/idempotency-keys/" + key() + "/release", REASON);
         get("/database", "/database");
         get("/doctor", "/doctor");
         get("/advice", "/advice");

@@ -56,6 +56,7 @@ class ConsoleTest {
                 "/subscriptions",
                 "/subscriptions/shipping",
                 "/subscriptions/claims",
+                "/subscriptions/claims/deliveries",
                 "/dead-letters",
                 "/dead-letters?subscription=shipping",
                 "/dead-letters/list",
@@ -103,6 +104,7 @@ class ConsoleTest {
         assertThat(console.get("/audit").body()).contains(shown);
         assertThat(console.get("/idempotency-keys").body()).contains(shown);
         assertThat(console.get("/subscriptions/claims").body()).contains(shown);
+        assertThat(console.get("/subscriptions/claims/deliveries").body()).contains(shown);
     }
 
     @Test
@@ -162,6 +164,10 @@ class ConsoleTest {
                 "/api/v1/schedules/nobody                | 404 | schedule.unknown",
                 "/api/v1/subscriptions/shipping/held-keys | 200 | \"items\":[]",
                 "/api/v1/subscriptions/nobody/held-keys  | 404 | subscription.unknown",
+                "/api/v1/subscriptions/claims/deliveries?state=waiting | 200 | \"attempts\":3",
+                "/api/v1/subscriptions/claims/deliveries?limit=2 | 200 | \"next\":\"7\"",
+                "/api/v1/subscriptions/claims/deliveries?state=lost | 400 | state is 'lost', it is one of waiting, sending",
+                "/api/v1/subscriptions/nobody/deliveries | 404 | subscription.unknown",
                 "/api/v1/messages?until=2000-01-01T00:00:00Z | 200 | \"items\":[],\"next\":null",
                 "/api/v1/messages?until=2026-11-16T10:00 | 400 | not a time with its zone",
                 "/api/v1/messages?before=1               | 200 | \"next\":null",

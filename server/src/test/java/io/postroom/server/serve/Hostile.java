@@ -54,6 +54,12 @@ public final class Hostile {
                         + "')), '" + markup
                         + "' from postroom.journal as j join postroom.outbox as o on o.seq = j.seq and o.day ="
                         + " j.outbox_day where j.position <= 5 order by j.position",
+                "insert into postroom.delivery (subscription, position, lane, key_hash, seq, outbox_day, bytes, state, due_at, attempts,"
+                        + " error_class, error, fingerprint) select 'claims', j.position, 0, j.key_hash, j.seq, j.outbox_day, 100,"
+                        + " case when j.position = 6 then 'waiting' else 'parked' end, case when j.position = 6 then now() end, 3,"
+                        + " case when j.position = 6 then '" + markup + "' end, case when j.position = 6 then '"
+                        + markup
+                        + "' end, 'f' from postroom.journal as j where j.position > 5",
                 "insert into postroom.attempt (subscription, position, attempt, duration, node, outcome, error_class, error,"
                         + " fingerprint) values ('shipping', 1, 1, interval '1 second', '" + markup + "', 'retry', '"
                         + markup + "', '"

@@ -266,6 +266,19 @@ class SubscriptionCommandTest {
         assertThat(held.get("aggregateId").asString()).isEqualTo("bad");
         assertThat(held.get("parked").asInt()).isEqualTo(2);
         String letter = held.get("deadLetter").asString();
+        assertThat(row(run("deliveries", "billing", "--state", "held", "-o", "json"))
+                        .get("aggregateId")
+                        .asString())
+                .isEqualTo("bad");
+        CommandRun parked = run("deliveries", "billing", "--state", "parked", "--limit", "1", "-o", "json");
+        assertThat(row(parked).get("state").asString()).isEqualTo("parked");
+        assertThat(parked.err()).contains("there may be more: --after 22");
+        assertThat(run("deliveries", "billing", "--state", "parked", "--after", "22", "-o", "json")
+                        .out())
+                .contains("parked");
+        assertThat(run("deliveries", "billing", "--state", "lost").err())
+                .contains("the state is lost, it is one of waiting, sending, parked");
+        assertThat(run("deliveries", "nobody").exitCode()).isEqualTo(3);
         assertThat(run("held", "billing", "--limit", "1").err()).contains("there may be more: --after 21");
         assertThat(run("release", "billing", letter, "--reason", "r").err())
                 .contains("order bad goes on, with 2 messages at once; dead letter " + letter + " stays open");
