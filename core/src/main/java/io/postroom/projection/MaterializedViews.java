@@ -212,7 +212,7 @@ public final class MaterializedViews implements AutoCloseable {
         try {
             refreshDue();
             failing = false;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // Whatever it is: an executor forgets a task that throws.
             if (!failing) {
                 failing = true;

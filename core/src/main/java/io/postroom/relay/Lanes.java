@@ -79,7 +79,7 @@ final class Lanes {
     void start() {
         threaded = true;
         balance();
-        thread = Threads.start("postroom-leases-" + settings.name(), this::run);
+        thread = Threads.keep("postroom-leases-" + settings.name(), this::run);
     }
 
     /** Wakes every lane: there is something to read. */
@@ -196,13 +196,15 @@ final class Lanes {
                     failing = false;
                     LOG.info("relay {} renews its leases again", settings.name());
                 }
-            } catch (RuntimeException e) {
-                // Not only the database: a pool or a telemetry may throw what it likes, and leases must go on.
+            } catch (RuntimeException | Error e) {
+                // Not only the database: a pool or a telemetry may throw what it likes, and there may be no memory for
+                // a moment because
+                // of somebody else. Leases must go on.
+                closeConnection();
                 if (!failing) {
                     failing = true;
                     LOG.warn("relay {} cannot renew its leases: {}", settings.name(), e.getMessage(), unexpected(e));
                 }
-                closeConnection();
                 if (stopping) {
                     return;
                 }
@@ -353,7 +355,7 @@ final class Lanes {
     }
 
     /** A stack trace only for what nobody foresaw. */
-    private static @Nullable RuntimeException unexpected(RuntimeException e) {
+    private static @Nullable Throwable unexpected(Throwable e) {
         return e instanceof DatabaseException ? null : e;
     }
 
