@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.Postroom;
 import io.postroom.maintenance.Maintenance;
+import io.postroom.subscription.Act;
 import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
@@ -13,6 +14,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -89,6 +91,70 @@ class VitalThreadsTest {
             maintenance.start();
             // The round of the hour, the first look for redrives, and one more.
             await(() -> shaken.asked() > 2);
+        }
+    }
+
+    @Test
+    void aLaneWhoseEndBreaksIsTakenAgain() throws Exception {
+        AtomicInteger breaks = new AtomicInteger();
+        Telemetry telemetry = new Telemetry() {
+            @Override
+            public void settled(String subscription, int lane, long position) {
+                if (breaks.getAndIncrement() == 0) {
+                    throw new IllegalStateException("no metrics today");
+                }
+            }
+        };
+        Postroom postroom =
+                Postroom.builder(database.dataSource()).telemetry(telemetry).build();
+        try (Relay relay = postroom.relay()
+                .lease(Duration.ofSeconds(3))
+                .settleInterval(Duration.ofSeconds(3))
+                .deliver(Subscription.named("billing").build(), sink)
+                .build()) {
+            relay.start();
+            publish();
+            sink.awaitAccepted(10, PATIENCE);
+            Act act = new Act("tester", "to see what happens");
+            postroom.subscriptions().pause("billing", act);
+            await(() -> breaks.get() > 0);
+            postroom.subscriptions().resume("billing", act);
+            publish();
+            sink.awaitAccepted(20, PATIENCE);
+        }
+    }
+
+    @Test
+    void aLaneWhoseSecondThreadBreaksIsTakenAgain() throws Exception {
+        AtomicInteger breaks = new AtomicInteger();
+        AtomicInteger handled = new AtomicInteger();
+        CountDownLatch hang = new CountDownLatch(1);
+        Telemetry telemetry = new Telemetry() {
+            @Override
+            public void failed(Failure failure) {
+                if (breaks.getAndIncrement() == 0) {
+                    throw new IllegalStateException("no metrics today");
+                }
+            }
+        };
+        Postroom postroom =
+                Postroom.builder(database.dataSource()).telemetry(telemetry).build();
+        Subscription billing =
+                Subscription.named("billing").deadline(Duration.ofMillis(200)).build();
+        try (Relay relay = postroom.relay()
+                .lease(LEASE)
+                .handle(billing, envelope -> {
+                    if (breaks.get() == 0) {
+                        hang.await();
+                    }
+                    handled.incrementAndGet();
+                })
+                .build()) {
+            relay.start();
+            publish();
+            await(() -> handled.get() >= 10);
+        } finally {
+            hang.countDown();
         }
     }
 

@@ -349,9 +349,9 @@ final class Lanes {
 
     private void ended(Place place, boolean lost) {
         running.remove(place);
-        telemetry.laneReleased(place.subscription(), place.lane(), lost);
         released = true;
         signal.raise();
+        telemetry.laneReleased(place.subscription(), place.lane(), lost);
     }
 
     /** A stack trace only for what nobody foresaw. */
