@@ -38,6 +38,9 @@ record RelaySettings(
     /** How many deliveries a lane has claimed at once. */
     static final int CLAIM_MAX = 200;
 
+    /** After so much time with what was read a lane looks whether something else is due. */
+    static final Duration LOOK_UP = Duration.ofMillis(100);
+
     /** How often a lane asks whether it may send a message that a relay may have died of. */
     static final Duration SUSPECT_PAUSE = Duration.ofMillis(50);
 
