@@ -158,6 +158,39 @@ class VitalThreadsTest {
         }
     }
 
+    @Test
+    void aShortDeadlineIsWatchedWithoutMoreBeats() throws Exception {
+        AtomicInteger beats = new AtomicInteger();
+        CountDownLatch interrupted = new CountDownLatch(1);
+        CountDownLatch hang = new CountDownLatch(1);
+        Telemetry telemetry = new Telemetry() {
+            @Override
+            public void lag(String subscription, long messages, Duration age) {
+                beats.addAndGet(isOn("postroom-leases") ? 1 : 0);
+            }
+        };
+        Postroom postroom =
+                Postroom.builder(database.dataSource()).telemetry(telemetry).build();
+        Subscription billing =
+                Subscription.named("billing").deadline(Duration.ofMillis(400)).build();
+        try (Relay relay = postroom.relay()
+                .lease(Duration.ofMinutes(5))
+                .handle(billing, envelope -> {
+                    try {
+                        hang.await();
+                    } catch (InterruptedException e) {
+                        hang.countDown();
+                        interrupted.countDown();
+                    }
+                })
+                .build()) {
+            relay.start();
+            publish();
+            assertThat(interrupted.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(beats).as("beats while it hung").hasValueLessThanOrEqualTo(1);
+        }
+    }
+
     private Relay relay(Postroom postroom) {
         return postroom.relay()
                 .lease(LEASE)

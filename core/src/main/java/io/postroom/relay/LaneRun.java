@@ -28,6 +28,8 @@ final class LaneRun {
     /** Only the heartbeat's thread uses it. */
     private final List<Thread> hung = new ArrayList<>();
 
+    private boolean allHang;
+
     /** {@code ended} is told once whether the lease was lost. */
     LaneRun(Lane lane, RelaySettings settings, Consumer<Boolean> ended) {
         this.lane = lane;
@@ -82,18 +84,27 @@ final class LaneRun {
         }
         hung.removeIf(each -> !each.isAlive());
         if (hung.size() >= RelaySettings.HUNG_MAX) {
-            LOG.error(
-                    "lane {} of subscription {} waits: {} of its threads hang in the sink",
-                    lane.held().lane(),
-                    lane.held().subscription(),
-                    hung.size() + 1);
+            sayThatAllHang();
             return;
         }
+        allHang = false;
         if (lane.sending().wrest(slot)) {
             hung.add(hanging);
             // Most of what blocks ends by this; what it returns or throws is of no interest any more.
             hanging.interrupt();
             startThread(slot);
+        }
+    }
+
+    /** Once, not at every look. */
+    private void sayThatAllHang() {
+        if (!allHang) {
+            allHang = true;
+            LOG.error(
+                    "lane {} of subscription {} waits: {} of its threads hang in the sink",
+                    lane.held().lane(),
+                    lane.held().subscription(),
+                    hung.size() + 1);
         }
     }
 

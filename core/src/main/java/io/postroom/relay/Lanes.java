@@ -184,18 +184,24 @@ final class Lanes {
 
     /** Ends when the relay stops; trouble with the database makes it try again, sooner than the next beat. */
     private void run() {
+        long beatAt = System.nanoTime() + beatNanos();
         while (!stopping || !running.isEmpty()) {
             try {
-                signal.await(Math.min(beatNanos(), watchNanos()));
+                boolean asked = signal.await(Math.min(beatAt - System.nanoTime(), watchNanos()));
                 if (stopping && running.isEmpty()) {
                     return;
                 }
+                // Deadlines may be much shorter than beats, and to watch costs the database nothing.
                 running.values().forEach(LaneRun::watch);
+                if (!asked && beatAt - System.nanoTime() > 0) {
+                    continue;
+                }
                 balance();
                 if (failing) {
                     failing = false;
                     LOG.info("relay {} renews its leases again", settings.name());
                 }
+                beatAt = System.nanoTime() + beatNanos();
             } catch (RuntimeException | Error e) {
                 // Not only the database: a pool or a telemetry may throw what it likes, and there may be no memory for
                 // a moment because
@@ -205,6 +211,7 @@ final class Lanes {
                     failing = true;
                     LOG.warn("relay {} cannot renew its leases: {}", settings.name(), e.getMessage(), unexpected(e));
                 }
+                beatAt = System.nanoTime() + beatNanos();
                 if (stopping) {
                     return;
                 }
