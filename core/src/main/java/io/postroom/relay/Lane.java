@@ -705,11 +705,11 @@ final class Lane {
         waiting.forEach(slot -> keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null));
     }
 
-    /** Tells the circuit that the destination has answered since the last time. */
+    /** Tells the circuit that the destination has accepted something since the last time. */
     void reportAnswered() {
         if (answered) {
             answered = false;
-            target.circuit().answered(answeredSentNanos);
+            target.circuit().accepted(answeredSentNanos);
         }
     }
 

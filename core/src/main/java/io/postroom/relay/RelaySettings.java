@@ -53,6 +53,15 @@ record RelaySettings(
     /** How much later than the probe a message goes that was given no answer: another one is to be the probe. */
     static final Duration STAND_ASIDE = Duration.ofSeconds(1);
 
+    /** A destination that accepts nothing for so long, and fails messages of many keys, is held to be at fault itself. */
+    static final Duration OUTAGE_AFTER = Duration.ofSeconds(2);
+
+    /**
+     * How long a probe of such a destination waits at most: perhaps it is well and many messages in a row are not, and one that it takes
+     * must be found.
+     */
+    static final Duration OUTAGE_PROBE_MAX = Duration.ofSeconds(1);
+
     /** How many threads of a lane may hang in its sink before it waits for one of them. */
     static final int HUNG_MAX = 8;
 
