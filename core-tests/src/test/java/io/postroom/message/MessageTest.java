@@ -50,11 +50,12 @@ class MessageTest {
         }
         Message.Builder message =
                 Message.about("order", "o1").event("OrderPlaced").payload("{}").headers(headers);
-        MessageRules.checkReceived(message.header("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-                .header("tracestate", "vendor=1")
-                .build());
-        assertThatThrownBy(() ->
-                        MessageRules.checkReceived(message.header("one-more", "value").build()))
+        MessageRules.checkReceived(
+                message.header("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+                        .header("tracestate", "vendor=1")
+                        .build());
+        assertThatThrownBy(() -> MessageRules.checkReceived(
+                        message.header("one-more", "value").build()))
                 .hasMessageContaining("there are 65 headers, the limit is 64");
         assertThatThrownBy(() -> MessageRules.check(message.build())).hasMessageContaining("headers, the limit is 64");
         assertThatThrownBy(() -> MessageRules.checkReceived(

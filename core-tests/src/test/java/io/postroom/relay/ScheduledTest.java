@@ -96,7 +96,8 @@ class ScheduledTest {
                 sent.put("first", now());
                 throw new OutcomeException(Outcome.retry("not now"));
             }
-            if (envelope.message().aggregateId().equals("fails") || envelope.message().availableAt() != null) {
+            if (envelope.message().aggregateId().equals("fails")
+                    || envelope.message().availableAt() != null) {
                 sent.put(envelope.message().availableAt() == null ? "again" : "due", now());
                 both.countDown();
             }
@@ -113,7 +114,9 @@ class ScheduledTest {
             relay.start();
             assertThat(both.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         }
-        assertThat(Duration.between(due, sent.get("due"))).as("scheduled, late by").isLessThan(Duration.ofSeconds(3));
+        assertThat(Duration.between(due, sent.get("due")))
+                .as("scheduled, late by")
+                .isLessThan(Duration.ofSeconds(3));
         assertThat(Duration.between(sent.get("first"), sent.get("again")))
                 .as("tried again after")
                 .isBetween(Duration.ofMillis(900), Duration.ofSeconds(4));

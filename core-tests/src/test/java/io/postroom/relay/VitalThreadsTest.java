@@ -186,7 +186,8 @@ class VitalThreadsTest {
                 .build()) {
             relay.start();
             publish();
-            assertThat(interrupted.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(interrupted.await(PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             assertThat(beats).as("beats while it hung").hasValueLessThanOrEqualTo(1);
         }
     }
