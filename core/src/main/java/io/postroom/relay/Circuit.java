@@ -127,9 +127,7 @@ final class Circuit {
             failing.add(keyHash);
             hasFailing = true;
         }
-        return keys > 0
-                && failing.size() >= keys
-                && now - failingSinceNanos >= RelaySettings.OUTAGE_AFTER.toNanos();
+        return keys > 0 && failing.size() >= keys && now - failingSinceNanos >= RelaySettings.OUTAGE_AFTER.toNanos();
     }
 
     /** Whether the destination has answered a message that was sent after a time. */
