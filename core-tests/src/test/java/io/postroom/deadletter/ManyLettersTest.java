@@ -18,9 +18,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An operator with many dead letters: what is promised for 100,000 is measured by the benchmarks, this is a tenth of it. */
+/** An operator with many dead letters: a tenth of the 100,000 for which it is promised; all of them in a long run, and in the benchmarks. */
 class ManyLettersTest {
-    private static final int LETTERS = 10_000;
+    private static final int LETTERS = Boolean.getBoolean("postroom.long") ? 100_000 : 10_000;
     private static final int CONFLICTS = 17;
     private static final Duration PREVIEW_MAX = Duration.ofSeconds(2);
     private static final Duration CANCEL_MAX = Duration.ofSeconds(5);
@@ -47,11 +47,12 @@ class ManyLettersTest {
 
     @Test
     void thePreviewIsSoonThereAndFindsTheKeysThatHaveSeenNewerMessagesAndNoOthers() {
-        RedrivePlan plan = postroom.deadLetters().plan(ALL);
         long began = System.nanoTime();
-        RedrivePlan again = postroom.deadLetters().plan(ALL);
-        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(PREVIEW_MAX);
-        assertThat(again).isEqualTo(plan);
+        RedrivePlan plan = postroom.deadLetters().plan(ALL);
+        assertThat(Duration.ofNanos(System.nanoTime() - began))
+                .as("the first one")
+                .isLessThan(PREVIEW_MAX);
+        assertThat(postroom.deadLetters().plan(ALL)).isEqualTo(plan);
         assertThat(plan.letters()).isEqualTo(LETTERS);
         assertThat(plan.conflicts().exact()).isTrue();
         assertThat(plan.conflicts().keys()).isEqualTo(CONFLICTS);
@@ -97,7 +98,12 @@ class ManyLettersTest {
         try (Relay relay = postroom.relay()
                 .deliver(Subscription.named("many").lanes(4).build(), sink)
                 .build()) {
-            relay.runOnce();
+            // One round has its time, and may not be enough for all.
+            do {
+                relay.runOnce();
+            } while (database.queryLong(
+                            "select (select max(position) from postroom.tick) - min(position) from postroom.lane")
+                    > 0);
         }
     }
 

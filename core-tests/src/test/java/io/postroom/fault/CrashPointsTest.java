@@ -22,8 +22,9 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Relays that die at every step of a delivery, one after the other, while messages of every kind are published. */
 class CrashPointsTest {
@@ -55,6 +56,18 @@ class CrashPointsTest {
             "kill committed acquire.sql 1",
             "kill before release.sql 1",
             "kill committed withdraw.sql 1");
+
+    /** Those that leave behind something else when many messages are on their way. */
+    private static final List<String> PIPELINED_ONCE = List.of(
+            "kill after keep.sql 1",
+            "kill committed claim.sql 1",
+            "kill before send 30",
+            "kill committed begin_sending.sql 1",
+            "kill after rescue.sql 1",
+            "kill committed record_lane.sql 1",
+            "kill after send 30",
+            "kill before settle.sql 1",
+            "kill before release.sql 1");
 
     /** Steps that are part of a longer transaction. */
     private static final List<String> STEPS = List.of(
@@ -99,9 +112,13 @@ class CrashPointsTest {
     private final Map<String, Long> inFlight = new TreeMap<>();
 
     private long inFlightMost;
+    private int threads;
 
-    @Test
-    void losesAndInventsNothingWhereverItDies() throws Exception {
+    /** On the lanes' own threads, one message at a time, and on others, where many are on their way and answers come out of turn. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 16})
+    void losesAndInventsNothingWhereverItDies(int pipelined) throws Exception {
+        threads = pipelined;
         long seed = Long.getLong("postroom.seed", System.nanoTime());
         List<String> steps = steps(new Random(seed));
         goesOn = DeliveryFile.at(directory.resolve(FaultMain.GOES_ON));
@@ -148,8 +165,8 @@ class CrashPointsTest {
     }
 
     /** Each step once; in a long run then each at every moment, at several times, in any order. */
-    private static List<String> steps(Random random) {
-        List<String> steps = new ArrayList<>(EACH_ONCE);
+    private List<String> steps(Random random) {
+        List<String> steps = new ArrayList<>(threads == 0 || LONG ? EACH_ONCE : PIPELINED_ONCE);
         if (LONG) {
             List<String> more = new ArrayList<>();
             for (String moment : List.of("before", "after", "committed")) {
@@ -176,6 +193,7 @@ class CrashPointsTest {
         FaultSettings settings = FaultSettings.on(database, directory)
                 .with("name", "relay-" + round)
                 .with("lanes", LANES)
+                .with("threads", threads)
                 .with("settle", isExact(round) ? Duration.ZERO : Duration.ofMillis(100))
                 .with("retry", "linear step=10ms cap=10ms jitter=0 attempts=10")
                 .with("step", round < steps.size() ? steps.get(round) : "");
@@ -184,9 +202,9 @@ class CrashPointsTest {
         return process;
     }
 
-    /** A relay that settles after each message has at most one per lane in flight; every other round is like this. */
-    private static boolean isExact(int round) {
-        return round % 2 == 1;
+    /** A relay that settles after each message, and sends one at a time, has at most one per lane in flight; every other round is like this. */
+    private boolean isExact(int round) {
+        return threads == 0 && round % 2 == 1;
     }
 
     private void publish(int round) throws SQLException {

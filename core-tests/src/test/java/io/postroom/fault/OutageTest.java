@@ -160,6 +160,91 @@ class OutageTest {
         assertOneAttemptMoreEach(sink.attempts());
     }
 
+    /** It answers, and says of each message that it may be tried again: an endpoint that answers 500 to everybody, a handler that is broken. */
+    @Test
+    void failingEverybodyBuriesNobody() throws Exception {
+        sink.answer(message -> true, Outcome.retry("something went wrong"));
+        List<Message> fresh = Messages.ofManyKeys("fresh", 40);
+        publish(fresh);
+        try (Relay relay = busy(RetryPolicy.STANDARD, 20)) {
+            relay.start();
+            Deadline.await("it is seen as an outage", PATIENCE, () -> count("circuit") == 1);
+            long letters = count("dead_letter");
+            assertThat(letters).as("dead letters").isEqualTo(2);
+            int before = sink.attempts().size();
+            Deadline.await(() -> "it is probed: " + sink, PATIENCE, () -> {
+                makeDue();
+                return sink.attempts().size() > before + 40 * RetryPolicy.STANDARD.attemptsMax();
+            });
+            assertThat(count("dead_letter")).as("dead letters").isEqualTo(2);
+            assertThat(count("circuit where error = 'something went wrong'")).isEqualTo(1);
+            sink.mend();
+            Deadline.await(() -> "all is delivered: " + sink, PATIENCE, () -> {
+                makeDue();
+                return sink.accepted().stream().map(Message::id).distinct().count() == 45 && count("delivery") == 0;
+            });
+            Deadline.await("the circuit is closed", PATIENCE, () -> count("circuit") == 0);
+        }
+        assertThat(count("dead_letter")).as("dead letters").isEqualTo(2);
+    }
+
+    /** However few of them are enough for an outage: others are accepted all the time. */
+    @Test
+    void messagesThatFailForEverAreBuriedWhileOthersAreAccepted() throws Exception {
+        sink.answer(message -> message.aggregateId().startsWith("poison"), Outcome.retry("not this one"));
+        publish(Messages.ofManyKeys("poison", 10));
+        RetryPolicy slow = RetryPolicy.builder()
+                .linear(Duration.ofMillis(1_200))
+                .cap(Duration.ofMillis(1_200))
+                .jitter(0)
+                .attemptsMax(4)
+                .build();
+        try (Relay relay = busy(slow, 2)) {
+            relay.start();
+            Deadline.await(() -> "they are buried: " + count("dead_letter"), PATIENCE, () -> {
+                publish(Messages.ofManyKeys("good", 1));
+                return count("dead_letter") == 12;
+            });
+            assertThat(count("circuit")).isZero();
+        }
+        assertThat(count("dead_letter where attempts = 4")).isEqualTo(10);
+    }
+
+    @Test
+    void failingEverybodyIsNoOutageWhereNobodyWantsThat() throws Exception {
+        sink.answer(message -> true, Outcome.retry("something went wrong"));
+        publish(Messages.ofManyKeys("fresh", 40));
+        RetryPolicy slow = RetryPolicy.builder()
+                .linear(Duration.ofMillis(1_200))
+                .cap(Duration.ofMillis(1_200))
+                .jitter(0)
+                .attemptsMax(3)
+                .build();
+        try (Relay relay = busy(slow, 0)) {
+            relay.start();
+            Deadline.await(
+                    () -> "they are buried: " + count("dead_letter"),
+                    PATIENCE,
+                    () -> count("dead_letter where aggregate_id like 'fresh%'") == 40);
+        }
+    }
+
+    private Relay busy(RetryPolicy retry, int outageKeys) {
+        return database.postroom()
+                .relay()
+                .lease(Duration.ofSeconds(2))
+                .stopGrace(Duration.ofSeconds(1))
+                .probe(Duration.ofMillis(1), Duration.ofMillis(5))
+                .deliver(
+                        Subscription.named(NAME)
+                                .lanes(2)
+                                .retry(retry)
+                                .outageKeys(outageKeys)
+                                .build(),
+                        sink)
+                .build();
+    }
+
     /** While nothing goes through: more is published, what waits falls due, and nothing changes. */
     private void inAnOutage(Deadline.Condition longEnough) throws Exception {
         publish(Messages.ofManyKeys("fresh", FRESH));

@@ -112,6 +112,44 @@ class PoisonTest {
         }
     }
 
+    /** As in an application that has a relay inside and does not end when memory runs out. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 16})
+    void thatExhaustsMemoryIsBuriedByAProcessThatLivesOn(int threads) throws Exception {
+        DeliveryFile file = DeliveryFile.at(directory.resolve(FaultMain.GOES_ON));
+        try (TestDatabase database = TestDatabase.create()) {
+            Traffic traffic = new Traffic(database);
+            Traffic.Batch batch = traffic.batch();
+            for (int key = 0; key < GOOD_KEYS; key++) {
+                batch.add("good-" + key, Kind.GOOD, Kind.GOOD, Kind.GOOD, Kind.GOOD);
+            }
+            batch.add("exhaust", Kind.GOOD, Kind.EXHAUST, Kind.GOOD).publish();
+            FaultSettings settings = FaultSettings.on(database, directory)
+                    .with("subscriptions", FaultMain.GOES_ON)
+                    .with("retry", "linear step=10ms cap=10ms jitter=0 attempts=" + ATTEMPTS)
+                    .with("work", Duration.ofMillis(3))
+                    .with("threads", threads)
+                    .with("name", "relay");
+            try (FaultProcess relay = FaultProcess.start(settings, "-Xmx64m")) {
+                relay.go();
+                Deadline.await(
+                        () -> "all is done: " + states(database) + relay.child(),
+                        PATIENCE,
+                        () -> isDone(database, traffic, file));
+                traffic.batch().add("good-0", Kind.GOOD).publish();
+                Deadline.await(
+                        () -> "it works on: " + states(database) + relay.child(),
+                        PATIENCE,
+                        () -> isDone(database, traffic, file));
+                assertThat(relay.child().isAlive()).isTrue();
+                relay.stop();
+            }
+            assertThat(traffic.history(false, file).violations(Truth.stored(database.dataSource())))
+                    .isEmpty();
+            assertThat(causes(database)).containsOnlyKeys("EXHAUST");
+        }
+    }
+
     private static FaultProcess start(FaultSettings settings, int number) {
         return FaultProcess.start(settings.with("name", "relay-" + number), "-Xmx64m", "-XX:+ExitOnOutOfMemoryError");
     }

@@ -16,6 +16,8 @@ import java.sql.Savepoint;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -164,6 +166,55 @@ class StampTest {
         publish("a", 3, 3);
         stamp(MANY);
         assertThat(journal().stream().filter(line -> line.startsWith("a "))).containsExactly("a 1", "a 2", "a 3");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void writersOfOneKeyThatDoNotExcludeEachOtherComeInEitherOrder(boolean stampBetween) throws SQLException {
+        try (Connection first = database.begin();
+                Connection second = database.begin()) {
+            outbox.publish(first, version("a", 1));
+            outbox.publish(second, version("a", 2));
+            second.commit();
+            if (stampBetween) {
+                stamp(MANY);
+            }
+            first.commit();
+        }
+        stamp(MANY);
+        // The second one committed first: only a stamp in between could see that.
+        assertThat(journal()).containsExactlyElementsOf(stampBetween ? List.of("a 2", "a 1") : List.of("a 1", "a 2"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void writersOfOneKeyThatLockItsRowComeInTheOrderOfTheirCommits(boolean stampBetween) throws Exception {
+        database.execute(
+                "create table if not exists account (id text primary key)",
+                "insert into account values ('a') on conflict do nothing");
+        try (Connection first = database.begin();
+                Connection second = database.begin()) {
+            // It has its xid first, and comes to the row last.
+            execute(second, "select pg_current_xact_id()");
+            execute(first, "select from account where id = 'a' for update");
+            outbox.publish(first, version("a", 1));
+            CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> {
+                try {
+                    execute(second, "select from account where id = 'a' for update");
+                    outbox.publish(second, version("a", 2));
+                    second.commit();
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            if (stampBetween) {
+                stamp(MANY);
+            }
+            first.commit();
+            waiting.get(20, TimeUnit.SECONDS);
+        }
+        stamp(MANY);
+        assertThat(journal()).containsExactly("a 1", "a 2");
     }
 
     @Test

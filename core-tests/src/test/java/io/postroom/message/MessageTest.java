@@ -41,6 +41,28 @@ class MessageTest {
         assertThat(message.key()).isEqualTo(new Message.Key(null, "order", "o1"));
     }
 
+    /** A message with as many headers as it may have, published within a trace, must be received as well. */
+    @Test
+    void theTraceThatPublishAddsIsNotCountedWhenItIsReceived() {
+        Map<String, String> headers = new HashMap<>();
+        for (int i = 0; i < MessageRules.HEADERS_MAX; i++) {
+            headers.put("header-" + i, "value");
+        }
+        Message.Builder message =
+                Message.about("order", "o1").event("OrderPlaced").payload("{}").headers(headers);
+        MessageRules.checkReceived(
+                message.header("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+                        .header("tracestate", "vendor=1")
+                        .build());
+        assertThatThrownBy(() -> MessageRules.checkReceived(
+                        message.header("one-more", "value").build()))
+                .hasMessageContaining("there are 65 headers, the limit is 64");
+        assertThatThrownBy(() -> MessageRules.check(message.build())).hasMessageContaining("headers, the limit is 64");
+        assertThatThrownBy(() -> MessageRules.checkReceived(
+                        message.header("tracestate", "x".repeat(9_000)).build()))
+                .isInstanceOf(InvalidMessageException.class);
+    }
+
     @Test
     void doesNotChangeWhenItsHeadersDo() {
         Map<String, String> headers = new HashMap<>(Map.of("a", "1"));

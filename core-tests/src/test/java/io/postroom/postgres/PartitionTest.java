@@ -184,6 +184,57 @@ class PartitionTest {
         assertThat(delivered("another")).containsExactly("too late", "far too late", "still today");
     }
 
+    /** PostgreSQL would read all of it, locked against those who publish, for each day. */
+    @Test
+    void areNotMadeBesideADefaultPartitionThatIsFullAndInUseUntilItIsKnownWhatItHas() throws SQLException {
+        dropFromTodayOn("outbox");
+        publish("too late");
+        database.execute("""
+                insert into postroom.outbox (id, aggregate_type, aggregate_id, event_type, event_version, payload, occurred_at)
+                select gen_random_uuid(), 'order', 'any', 'Filled', 1, to_json((
+                           select string_agg(md5(random()::text || n || part), '') from generate_series(1, 56) as part)), clock_timestamp()
+                from generate_series(1, 36000) as n""");
+        assertThat(database.queryLong("select pg_relation_size('postroom.outbox_default')"))
+                .isGreaterThan(64 * 1_024 * 1_024);
+        try (Connection keeper = database.begin();
+                Statement statement = keeper.createStatement()) {
+            statement.execute("select count(*) from postroom.keep_partitions(7)");
+            assertThat(statement.getWarnings().getMessage()).contains("outbox_" + DAY.format(today.plusDays(1)), "has");
+            // Whatever it did is not committed, and nobody waits for that.
+            try (Connection tx = database.begin()) {
+                execute(tx, "set local lock_timeout = '1s'");
+                postroom.outbox().publish(tx, Messages.order("meanwhile"));
+                tx.commit();
+            }
+            keeper.commit();
+        }
+        assertThat(partitionsOf("outbox")).isEqualTo(days("outbox", -1, -1, "outbox_default"));
+
+        database.execute(
+                "alter table postroom.outbox_default add constraint outbox_default_ahead check (day < date '"
+                        + today.plusDays(1) + "') not valid",
+                "alter table postroom.outbox_default validate constraint outbox_default_ahead");
+        assertThat(keep(7)).isEqualTo(days("outbox", 1, 7));
+        database.execute("alter table postroom.outbox_default drop constraint outbox_default_ahead");
+        publish("after");
+        assertThat(delivered("all")).contains("too late", "meanwhile", "after");
+    }
+
+    @Test
+    void ofADayThatHasStraysAreNotTriedAgain() throws SQLException {
+        dropFromTodayOn("outbox");
+        publish("too late");
+        assertThat(keep(7)).isEqualTo(days("outbox", 1, 7));
+        // A lock that an attempt at it would have to wait for.
+        try (Connection reader = database.begin();
+                Connection keeper = database.dataSource().getConnection();
+                Statement statement = keeper.createStatement()) {
+            execute(reader, "select count(*) from postroom.outbox");
+            statement.execute("select count(*) from postroom.keep_partitions(7)");
+            assertThat((Throwable) statement.getWarnings()).isNull();
+        }
+    }
+
     @Test
     void aStampMakesTheJournalsDaysWhenMaintenanceWasDown() throws SQLException {
         publish("early");

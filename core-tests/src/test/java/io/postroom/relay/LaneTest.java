@@ -105,6 +105,26 @@ class LaneTest {
         assertThat(settled()).isEqualTo(1);
     }
 
+    @Test
+    void anInterruptThatAHandlerLeavesBehindDoesNotEndTheLane() throws Exception {
+        AtomicInteger handled = new AtomicInteger();
+        try (Relay relay = relay(envelope -> {
+                    Thread.currentThread().interrupt();
+                    handled.incrementAndGet();
+                })
+                .build()) {
+            relay.start();
+            for (int n = 1; n <= 5; n++) {
+                publish(List.of(Messages.order("any")));
+                int expected = n;
+                await(() -> handled.get() == expected);
+            }
+        }
+        assertThat(database.queryLong("select max(fence) from postroom.lane"))
+                .as("taken once")
+                .isEqualTo(1);
+    }
+
     /** As after a failover that lost commits, or a volume that was rolled back under a living relay. */
     @Test
     void aLaneThatTheDatabaseMovedBackIsTakenAnew() throws Exception {

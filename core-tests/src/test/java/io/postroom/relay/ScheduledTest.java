@@ -3,6 +3,7 @@ package io.postroom.relay;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.message.Message;
+import io.postroom.retry.RetryPolicy;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
@@ -81,6 +82,46 @@ class ScheduledTest {
                 .isEqualTo(1);
     }
 
+    /** One lane, and more to do than it can do in a long time. */
+    @Test
+    void isOnTimeBehindASlowHandlerAndSoIsARetry() throws Exception {
+        Instant due = now().plusMillis(1_500);
+        publish(Messages.order("fails"), later(due));
+        publish(Messages.ofManyKeys("slow", 2_000).toArray(Message[]::new));
+        Map<String, Instant> sent = new ConcurrentHashMap<>();
+        CountDownLatch both = new CountDownLatch(2);
+        Handler handler = envelope -> {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+            if (envelope.message().aggregateId().equals("fails") && envelope.attempt() == 1) {
+                sent.put("first", now());
+                throw new OutcomeException(Outcome.retry("not now"));
+            }
+            if (envelope.message().aggregateId().equals("fails")
+                    || envelope.message().availableAt() != null) {
+                sent.put(envelope.message().availableAt() == null ? "again" : "due", now());
+                both.countDown();
+            }
+        };
+        Subscription one = Subscription.named("slow")
+                .lanes(1)
+                .retry(RetryPolicy.builder()
+                        .linear(Duration.ofSeconds(1))
+                        .jitter(0)
+                        .attemptsMax(5)
+                        .build())
+                .build();
+        try (Relay relay = database.postroom().relay().handle(one, handler).build()) {
+            relay.start();
+            assertThat(both.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        }
+        assertThat(Duration.between(due, sent.get("due")))
+                .as("scheduled, late by")
+                .isLessThan(Duration.ofSeconds(3));
+        assertThat(Duration.between(sent.get("first"), sent.get("again")))
+                .as("tried again after")
+                .isBetween(Duration.ofMillis(900), Duration.ofSeconds(4));
+    }
+
     /** Whoever else has to be on time on this machine is late, too: the bound is a second, and what it costs a timer to ask the clock. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -115,9 +156,9 @@ class ScheduledTest {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
             }
             assertThat(late.values()).allMatch(each -> !each.isNegative(), "not before its time");
-            assertThat(median(late.values()))
-                    .as("late by, while a timer is late by %s", median(timers.late))
-                    .isLessThan(Duration.ofSeconds(1).plus(median(timers.late).multipliedBy(3)));
+            assertThat(worst(late.values()))
+                    .as("late by, while a timer is late by %s: %s", worst(timers.late), late)
+                    .isLessThan(Duration.ofSeconds(1).plus(worst(timers.late).multipliedBy(3)));
         }
     }
 
@@ -137,9 +178,10 @@ class ScheduledTest {
         }
     }
 
-    private static Duration median(Collection<Duration> durations) {
+    /** Of nine in ten: a machine may stand still for a moment. */
+    private static Duration worst(Collection<Duration> durations) {
         List<Duration> sorted = durations.stream().sorted().toList();
-        return sorted.get(sorted.size() / 2);
+        return sorted.get(sorted.size() * 9 / 10 - 1);
     }
 
     private static Message later(Instant at) {

@@ -578,6 +578,35 @@ class SubscriptionsTest {
                             "audit where action = 'subscription remove' and (details ->> 'deliveries')::int = 3"))
                     .isEqualTo(1);
         }
+
+        @Test
+        void andMakingItAgainBeginsAnewWithEverything() {
+            sink.answer(about("bad"), Outcome.retry("not now"));
+            sink.answer(about("worse"), Outcome.rejected("never"));
+            office.publish(Messages.sequence("bad", 3));
+            office.publish(Messages.sequence("worse", 2));
+            office.publish(Messages.ofManyKeys("good", 4));
+            office.deliver(billing().retry(IN_AN_HOUR).build(), sink);
+            subscriptions.remove("billing", true, ACT);
+            RecordingSink again = new RecordingSink();
+            office.deliver(billing().build(), again);
+            assertThat(again.attempts()).hasSize(9);
+        }
+
+        @Test
+        void andMakingItAgainStillSendsNothingAgainThatItHasGivenUpItself() {
+            sink.answer(about("worse"), Outcome.rejected("never"));
+            office.publish(Messages.sequence("worse", 2));
+            office.deliver(billing().build(), sink);
+            subscriptions.remove("billing", true, ACT);
+            office.deliver(billing().build(), sink);
+            assertThat(office.count("dead_letter where resolution is null")).isEqualTo(2);
+            // As a relay leaves it that dies after it gave up and before the lane passed what was on its way before.
+            office.database.execute("update postroom.lane set position = 0");
+            int sent = sink.attempts().size();
+            office.deliver(billing().build(), sink);
+            assertThat(sink.attempts()).hasSize(sent);
+        }
     }
 
     @Nested

@@ -121,7 +121,7 @@ final class Keeper {
                 lease.lose("another has taken it");
             }
             return renewal.renewed();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // Whatever it is: an executor forgets a task that throws.
             closeSession();
             if (!kept.failing) {

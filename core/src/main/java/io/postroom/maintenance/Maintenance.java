@@ -119,10 +119,10 @@ public final class Maintenance implements AutoCloseable {
         try {
             redrives.stepAll();
             redrivesFail = false;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (!redrivesFail) {
                 redrivesFail = true;
-                LOG.warn("could not go on with redrives of schema {}: {}; it is tried again", schema, e.getMessage());
+                LOG.warn("could not go on with redrives of schema {}: {}; it is tried again", schema, said(e));
             }
         }
     }
@@ -130,13 +130,18 @@ public final class Maintenance implements AutoCloseable {
     private void runQuietly() {
         try {
             runOnce();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // Whatever it is: an executor forgets a task that throws.
             LOG.warn(
                     "maintenance of schema {} did not finish: {}; it is tried again in {} minutes",
                     schema,
-                    e.getMessage(),
+                    said(e),
                     INTERVAL.toMinutes());
         }
+    }
+
+    /** An error may have nothing to say but its name. */
+    private static String said(Throwable e) {
+        return e instanceof Error ? e.toString() : String.valueOf(e.getMessage());
     }
 }

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * An event about one aggregate: what an application publishes and what subscribers receive.
  *
  * <p>The key of a message is its tenant, aggregate type and aggregate id; messages of one key arrive in the order in which
- * their transactions committed. The payload is JSON text and is delivered byte for byte as it was published. Messages are
+ * their transactions committed, if those exclude each other: each changes or locks the aggregate's row before it publishes. If not,
+ * either may come first, for every subscription alike. The payload is JSON text and is delivered byte for byte as it was published. Messages are
  * immutable and may be shared between threads. Times are kept to the microsecond, as PostgreSQL keeps them. {@link #toString}
  * shows neither payload nor headers.
  */

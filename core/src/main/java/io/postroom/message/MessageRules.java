@@ -1,8 +1,10 @@
 package io.postroom.message;
 
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -25,6 +27,7 @@ public final class MessageRules {
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9_.:/-]*");
     private static final Pattern HEADER_NAME = Pattern.compile("[A-Za-z0-9_.-]+");
+    private static final Set<String> TRACE = Set.of("traceparent", "tracestate");
     private static final UUID NIL = new UUID(0, 0);
     private static final Instant YEAR_ONE = Instant.parse("0001-01-01T00:00:00Z");
     private static final Instant YEAR_9999 = Instant.parse("9999-12-31T23:59:59.999999Z");
@@ -37,13 +40,19 @@ public final class MessageRules {
      */
     public static void check(Message message) {
         checkFacts(message);
-        checkHeaders(message, message.headers());
+        checkHeaders(message, message.headers(), message.headers());
     }
 
-    /** The rules for a message that came back from outside, with what Postroom added to its headers. */
+    /**
+     * The rules for a message that came back from outside, with what Postroom added to its headers: its own, and the trace, which is not
+     * counted when a message is published within one.
+     */
     public static void checkReceived(Message message) {
         checkFacts(message);
-        checkHeaders(message, OwnHeaders.without(message.headers()));
+        Map<String, String> headers = OwnHeaders.without(message.headers());
+        Map<String, String> counted = new HashMap<>(headers);
+        counted.keySet().removeAll(TRACE);
+        checkHeaders(message, headers, counted);
         PayloadHash.check(message);
     }
 
@@ -126,19 +135,19 @@ public final class MessageRules {
         PayloadRules.check(message);
     }
 
-    private static void checkHeaders(Message message, Map<String, String> headers) {
+    private static void checkHeaders(Message message, Map<String, String> headers, Map<String, String> counted) {
         long total =
-                headers.entrySet().stream().mapToLong(MessageRules::jsonLength).sum();
+                counted.entrySet().stream().mapToLong(MessageRules::jsonLength).sum();
         checkThat(
-                total + 1 <= HEADERS_BYTES_MAX || headers.isEmpty(),
+                total + 1 <= HEADERS_BYTES_MAX || counted.isEmpty(),
                 message,
                 "headers-too-large",
                 () -> "headers are " + (total + 1) + " bytes as JSON, the limit is " + HEADERS_BYTES_MAX);
         checkThat(
-                headers.size() <= HEADERS_MAX,
+                counted.size() <= HEADERS_MAX,
                 message,
                 "headers-too-many",
-                () -> "there are " + headers.size() + " headers, the limit is " + HEADERS_MAX);
+                () -> "there are " + counted.size() + " headers, the limit is " + HEADERS_MAX);
         for (Map.Entry<String, String> header : headers.entrySet()) {
             String name = header.getKey();
             checkThat(

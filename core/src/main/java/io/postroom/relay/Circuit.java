@@ -3,7 +3,9 @@ package io.postroom.relay;
 import io.postroom.retry.Backoff;
 import io.postroom.retry.Fault;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +14,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Closed, all flows. When a sink says that it is unavailable the circuit opens: nothing is sent for a while, then one message of
  * one lane goes as a probe. If the destination answers for itself, whatever it answers, all flows again; if not, the next wait is
  * longer. When it says that it wants no more for good, no probe goes: the subscription is to be paused, and whoever takes a lane of it
- * after that finds the circuit closed. Safe for use by many threads.
+ * after that finds the circuit closed.
+ *
+ * <p>A destination may fail everybody without saying that it is unavailable: then messages of many keys fail one after the other, and
+ * none is accepted in between. From that on their failures count as the destination's, and only what it accepts, or rejects for good,
+ * closes the circuit. Safe for use by many threads.
  */
 final class Circuit {
     private final Backoff backoff;
@@ -21,6 +27,11 @@ final class Circuit {
     /** When the latest of the messages that were answered was sent. */
     private volatile long answeredSentNanos = System.nanoTime();
 
+    /** Keys whose messages failed since something was accepted last; no more than need be known. */
+    private final Set<Integer> failing = new HashSet<>();
+
+    private long failingSinceNanos;
+    private volatile boolean hasFailing;
     private int failures;
     private long probeAtNanos;
     private @Nullable Object prober;
@@ -89,6 +100,36 @@ final class Circuit {
         }
     }
 
+    /** The destination has accepted a message: it does not fail everybody. */
+    void accepted(long sentNanos) {
+        if (hasFailing) {
+            forgetFailing();
+        }
+        answered(sentNanos);
+    }
+
+    private synchronized void forgetFailing() {
+        failing.clear();
+        hasFailing = false;
+    }
+
+    /**
+     * A message failed that would be tried again: whether the destination fails everybody.
+     *
+     * @param keys so many different ones say so; zero if none do
+     */
+    synchronized boolean failsEverybody(int keyHash, int keys) {
+        long now = System.nanoTime();
+        if (failing.isEmpty()) {
+            failingSinceNanos = now;
+        }
+        if (failing.size() < keys) {
+            failing.add(keyHash);
+            hasFailing = true;
+        }
+        return keys > 0 && failing.size() >= keys && now - failingSinceNanos >= RelaySettings.OUTAGE_AFTER.toNanos();
+    }
+
     /** Whether the destination has answered a message that was sent after a time. */
     boolean hasAnsweredSince(long nanos) {
         return answeredSentNanos - nanos > 0;
@@ -113,6 +154,11 @@ final class Circuit {
      * @return whether this was news
      */
     boolean unavailable(Fault cause, @Nullable Duration after, boolean byProbe) {
+        return unavailable(cause, after, byProbe, RelaySettings.PAUSE_MAX);
+    }
+
+    /** The same, with a probe after the given time at the latest. */
+    boolean unavailable(Fault cause, @Nullable Duration after, boolean byProbe, Duration most) {
         synchronized (this) {
             if (gone || !closed && !byProbe) {
                 return false;
@@ -121,7 +167,7 @@ final class Circuit {
             failures++;
             fault = cause;
             Duration wait = after == null ? backoff.after(failures) : after;
-            Duration bounded = wait.compareTo(RelaySettings.PAUSE_MAX) > 0 ? RelaySettings.PAUSE_MAX : wait;
+            Duration bounded = wait.compareTo(most) > 0 ? most : wait;
             probeAtNanos = System.nanoTime() + bounded.toNanos();
             prober = null;
             probeSent = false;

@@ -44,7 +44,9 @@ final class FailedAttempt {
         lane.reportAnswered();
         Decision decision = failure.decide(subscription.retry(), attempt);
         if (failure.isUnanswered() && !isToBlame()) {
-            standAside();
+            standAside(
+                    RelaySettings.PAUSE_MAX,
+                    "nothing else was answered meanwhile, so no attempt is counted; another message goes first");
         } else if (decision instanceof Decision.Unavailable) {
             boolean gone = failure.isForGood(subscription.retry(), attempt);
             boolean news = gone
@@ -58,6 +60,11 @@ final class FailedAttempt {
                             : "the destination takes nothing, no attempt is counted");
             lane.putBack(slot);
             lane.handBack();
+        } else if (isRetryable(decision) && circuit.failsEverybody(slot.keyHash(), subscription.outageKeys())) {
+            standAside(
+                    RelaySettings.OUTAGE_PROBE_MAX,
+                    "so did messages of " + subscription.outageKeys()
+                            + " keys and none was accepted: the destination is held to be at fault, no attempt is counted");
         } else {
             if (!failure.isUnanswered()) {
                 circuit.answered(slot.sentNanos());
@@ -85,10 +92,15 @@ final class FailedAttempt {
         return circuit.hasAnsweredSince(slot.sentNanos()) || slot.past().hung() && !slot.isProbe();
     }
 
-    /** Perhaps the destination hangs, perhaps this message makes it: another message is to find out. */
-    private void standAside() {
-        circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
-        log(Level.WARN, "nothing else was answered meanwhile, so no attempt is counted; another message goes first");
+    /** Whether it is tried again, or would be if it had not been so often: not what can never be accepted. */
+    private boolean isRetryable(Decision decision) {
+        return !failure.isUnanswered() && !(decision instanceof Decision.GiveUp over && over.rejected());
+    }
+
+    /** Perhaps the destination is at fault, perhaps this message: another message is to find out. */
+    private void standAside(Duration probeMax, String why) {
+        boolean news = circuit.unavailable(failure.fault(), failure.after(), slot.isProbe(), probeMax);
+        log(news || failure.isUnanswered() ? Level.WARN : Level.DEBUG, why);
         Duration wait = circuit.view().map(Circuit.View::probeIn).orElse(Duration.ZERO);
         lane.keepWaiting(slot, wait.plus(RelaySettings.STAND_ASIDE), attempt - 1, failure.fault());
         lane.handBack();

@@ -110,7 +110,8 @@ final class Guests {
                 like.start(),
                 like.retry(),
                 like.onBurial(),
-                like.deadline());
+                like.deadline(),
+                like.outageKeys());
         LOG.info(
                 "relay {} serves {}, a copy of {} that ends at position {}",
                 surroundings.settings().name(),

@@ -354,11 +354,34 @@ final class Lane {
             settle();
         }
         // A probe needs one message, not many that would wait with it.
-        claims.claim(probing ? 1 : RelaySettings.CLAIM_MAX, window.readTo(), this::takeClaimed);
+        List<Slot> due = new ArrayList<>();
+        claims.claim(
+                probing ? 1 : RelaySettings.CLAIM_MAX,
+                window.readTo(),
+                (slot, claimed) -> takeClaimed(slot, claimed, due));
+        lineUp(due);
+    }
+
+    /** What is due goes before what was read, but only every other one: neither waits until all of the other is through. */
+    private void lineUp(List<Slot> due) {
+        if (due.isEmpty()) {
+            return;
+        }
+        Deque<Slot> claimed = new ArrayDeque<>();
+        Deque<Slot> read = new ArrayDeque<>();
+        ready.forEach(slot -> (slot.isClaimed() ? claimed : read).addLast(slot));
+        claimed.addAll(due);
+        ready.clear();
+        while (!claimed.isEmpty() && !read.isEmpty()) {
+            ready.addLast(claimed.removeFirst());
+            ready.addLast(read.removeFirst());
+        }
+        ready.addAll(claimed);
+        ready.addAll(read);
     }
 
     /** Returns whether it is to be sent. */
-    private boolean takeClaimed(Slot slot, DeliveryReader.Claimed claimed) {
+    private boolean takeClaimed(Slot slot, DeliveryReader.Claimed claimed, List<Slot> due) {
         if (claimed.unreadable() != null) {
             putAside(slot, claimed.unreadable());
             return false;
@@ -371,11 +394,12 @@ final class Lane {
         if (!scheduled) {
             order.block(slot.keyHash());
         }
-        ready.addLast(slot);
+        due.add(slot);
         return true;
     }
 
     private void sendReady() {
+        long began = System.nanoTime();
         noteFirst();
         sendLone();
         while (!(again.isEmpty() && ready.isEmpty()) && maySend()) {
@@ -387,11 +411,16 @@ final class Lane {
                 takeAnswers();
                 // A slow handler works through a batch for long: what it has done is to be settled meanwhile.
                 settleIfDue();
-                if (signal.isStopping()) {
+                if (signal.isStopping() || isTimeToLook(began)) {
                     return;
                 }
             }
         }
+    }
+
+    /** A slow handler works through a batch for long: what has become due meanwhile is not to wait for all of it. */
+    private boolean isTimeToLook(long beganNanos) {
+        return claims.isToLook() && System.nanoTime() - beganNanos >= RelaySettings.LOOK_UP.toNanos();
     }
 
     /** The message that is to be sent alone goes before all others, as soon as nothing is on its way. */
@@ -676,11 +705,11 @@ final class Lane {
         waiting.forEach(slot -> keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null));
     }
 
-    /** Tells the circuit that the destination has answered since the last time. */
+    /** Tells the circuit that the destination has accepted something since the last time. */
     void reportAnswered() {
         if (answered) {
             answered = false;
-            target.circuit().answered(answeredSentNanos);
+            target.circuit().accepted(answeredSentNanos);
         }
     }
 

@@ -4,6 +4,7 @@ import io.postroom.postgres.DatabaseException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,8 +24,11 @@ final class LaneRun {
     private volatile long drainUntilNanos;
     private volatile boolean abandoned;
     private volatile @Nullable Thread thread;
+    private final AtomicBoolean over = new AtomicBoolean();
     /** Only the heartbeat's thread uses it. */
     private final List<Thread> hung = new ArrayList<>();
+
+    private boolean allHang;
 
     /** {@code ended} is told once whether the lease was lost. */
     LaneRun(Lane lane, RelaySettings settings, Consumer<Boolean> ended) {
@@ -38,33 +42,69 @@ final class LaneRun {
     }
 
     void start() {
-        thread = Threads.start(threadName(), this::run);
+        startThread(null);
+    }
+
+    /** Without a thread nobody works on the lane: then it is not ours, and its lease is to run out. */
+    private void startThread(@Nullable Slot hung) {
+        try {
+            thread = Threads.start(threadName(), () -> run(hung));
+        } catch (RuntimeException | Error e) {
+            giveUp();
+            throw e;
+        }
+    }
+
+    private void giveUp() {
+        abandoned = true;
+        lane.leave();
+        end(true);
+    }
+
+    private void end(boolean lost) {
+        if (over.compareAndSet(false, true)) {
+            ended.accept(lost);
+        }
     }
 
     /** Lets another thread go on with a lane whose own hangs in the sink, over the deadline. For the thread of the heartbeat. */
     void watch() {
         Thread hanging = thread;
+        if (hanging != null && !hanging.isAlive() && !over.get()) {
+            LOG.error(
+                    "lane {} of subscription {} has lost its thread; it is taken again when its lease has run out",
+                    lane.held().lane(),
+                    lane.held().subscription());
+            giveUp();
+            return;
+        }
         Slot slot = lane.sending().inHand();
         if (hanging == null || slot == null || isYoung(slot)) {
             return;
         }
         hung.removeIf(each -> !each.isAlive());
         if (hung.size() >= RelaySettings.HUNG_MAX) {
+            sayThatAllHang();
+            return;
+        }
+        allHang = false;
+        if (lane.sending().wrest(slot)) {
+            hung.add(hanging);
+            // Most of what blocks ends by this; what it returns or throws is of no interest any more.
+            hanging.interrupt();
+            startThread(slot);
+        }
+    }
+
+    /** Once, not at every look. */
+    private void sayThatAllHang() {
+        if (!allHang) {
+            allHang = true;
             LOG.error(
                     "lane {} of subscription {} waits: {} of its threads hang in the sink",
                     lane.held().lane(),
                     lane.held().subscription(),
                     hung.size() + 1);
-            return;
-        }
-        if (lane.sending().wrest(slot)) {
-            hung.add(hanging);
-            thread = Threads.start(threadName(), () -> {
-                lane.succeed(slot);
-                run();
-            });
-            // Most of what blocks ends by this; what it returns or throws is of no interest any more.
-            hanging.interrupt();
         }
     }
 
@@ -138,8 +178,8 @@ final class LaneRun {
     /** Gives the lane back on the caller's thread. */
     void finish() {
         boolean lost = false;
-        lane.leave();
         try {
+            lane.leave();
             lane.release();
         } catch (LostLeaseException e) {
             lost = true;
@@ -150,16 +190,31 @@ final class LaneRun {
                     lane.held().lane(),
                     lane.held().subscription(),
                     e.getMessage());
+        } catch (RuntimeException | Error e) {
+            LOG.error(
+                    "could not give back lane {} of subscription {}; its lease runs out",
+                    lane.held().lane(),
+                    lane.held().subscription(),
+                    e);
+        } finally {
+            // Whatever happens: a lane that nobody works on must not be renewed.
+            end(lost);
         }
-        ended.accept(lost);
     }
 
-    /** Ends when the lane is drained or its lease lost; trouble with the database makes it wait. */
-    private void run() {
+    /**
+     * Ends when the lane is drained or its lease lost; trouble with the database makes it wait.
+     *
+     * @param hung the message that the thread before hangs with
+     */
+    private void run(@Nullable Slot hung) {
         boolean lost = false;
         boolean superseded = false;
         int failures = 0;
         try {
+            if (hung != null) {
+                lane.succeed(hung);
+            }
             while (!abandoned) {
                 try {
                     lane.step(draining);
@@ -206,7 +261,7 @@ final class LaneRun {
         } finally {
             if (lost) {
                 lane.leave();
-                ended.accept(true);
+                end(true);
             } else if (!superseded) {
                 finish();
             }

@@ -71,12 +71,7 @@ final class LaneSends {
             return await(slot, stage);
         }
         letGo(slot);
-        if (outcome == null) {
-            return Outcomes.ACCEPTED;
-        }
-        // An interrupt that a handler left behind is its own; a relay that wants its lanes to end has told them.
-        Thread.interrupted();
-        return outcome;
+        return outcome == null ? Outcomes.ACCEPTED : outcome;
     }
 
     /** The lane's thread is about to work on this message, and others, itself. */
@@ -95,6 +90,8 @@ final class LaneSends {
         if (!inHand.compareAndSet(slot, null)) {
             throw new SupersededException();
         }
+        // An interrupt that a handler left behind is its own; a relay that wants its lanes to end has told them.
+        Thread.interrupted();
     }
 
     private @Nullable Outcome await(Slot slot, CompletionStage<Outcome> stage) {

@@ -79,7 +79,7 @@ final class Lanes {
     void start() {
         threaded = true;
         balance();
-        thread = Threads.start("postroom-leases-" + settings.name(), this::run);
+        thread = Threads.keep("postroom-leases-" + settings.name(), this::run);
     }
 
     /** Wakes every lane: there is something to read. */
@@ -184,25 +184,34 @@ final class Lanes {
 
     /** Ends when the relay stops; trouble with the database makes it try again, sooner than the next beat. */
     private void run() {
+        long beatAt = System.nanoTime() + beatNanos();
         while (!stopping || !running.isEmpty()) {
             try {
-                signal.await(Math.min(beatNanos(), watchNanos()));
+                boolean asked = signal.await(Math.min(beatAt - System.nanoTime(), watchNanos()));
                 if (stopping && running.isEmpty()) {
                     return;
                 }
+                // Deadlines may be much shorter than beats, and to watch costs the database nothing.
                 running.values().forEach(LaneRun::watch);
+                if (!asked && beatAt - System.nanoTime() > 0) {
+                    continue;
+                }
                 balance();
                 if (failing) {
                     failing = false;
                     LOG.info("relay {} renews its leases again", settings.name());
                 }
-            } catch (RuntimeException e) {
-                // Not only the database: a pool or a telemetry may throw what it likes, and leases must go on.
+                beatAt = System.nanoTime() + beatNanos();
+            } catch (RuntimeException | Error e) {
+                // Not only the database: a pool or a telemetry may throw what it likes, and there may be no memory for
+                // a moment because
+                // of somebody else. Leases must go on.
+                closeConnection();
                 if (!failing) {
                     failing = true;
                     LOG.warn("relay {} cannot renew its leases: {}", settings.name(), e.getMessage(), unexpected(e));
                 }
-                closeConnection();
+                beatAt = System.nanoTime() + beatNanos();
                 if (stopping) {
                     return;
                 }
@@ -347,13 +356,13 @@ final class Lanes {
 
     private void ended(Place place, boolean lost) {
         running.remove(place);
-        telemetry.laneReleased(place.subscription(), place.lane(), lost);
         released = true;
         signal.raise();
+        telemetry.laneReleased(place.subscription(), place.lane(), lost);
     }
 
     /** A stack trace only for what nobody foresaw. */
-    private static @Nullable RuntimeException unexpected(RuntimeException e) {
+    private static @Nullable Throwable unexpected(Throwable e) {
         return e instanceof DatabaseException ? null : e;
     }
 

@@ -53,7 +53,7 @@ final class Listener {
     }
 
     void start() {
-        thread = Threads.start("postroom-listen-" + settings.name(), this::run);
+        thread = Threads.keep("postroom-listen-" + settings.name(), this::run);
     }
 
     /** Lets it end: at the next notification, or soon without. */
@@ -93,7 +93,7 @@ final class Listener {
             try (Statement statement = connection.createStatement()) {
                 statement.execute("unlisten *");
             }
-        } catch (SQLException | RuntimeException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             LOG.debug("relay {} stopped listening; polling goes on", settings.name(), e);
         }
     }

@@ -38,6 +38,9 @@ record RelaySettings(
     /** How many deliveries a lane has claimed at once. */
     static final int CLAIM_MAX = 200;
 
+    /** After so much time with what was read a lane looks whether something else is due. */
+    static final Duration LOOK_UP = Duration.ofMillis(100);
+
     /** How often a lane asks whether it may send a message that a relay may have died of. */
     static final Duration SUSPECT_PAUSE = Duration.ofMillis(50);
 
@@ -49,6 +52,15 @@ record RelaySettings(
 
     /** How much later than the probe a message goes that was given no answer: another one is to be the probe. */
     static final Duration STAND_ASIDE = Duration.ofSeconds(1);
+
+    /** A destination that accepts nothing for so long, and fails messages of many keys, is held to be at fault itself. */
+    static final Duration OUTAGE_AFTER = Duration.ofSeconds(2);
+
+    /**
+     * How long a probe of such a destination waits at most: perhaps it is well and many messages in a row are not, and one that it takes
+     * must be found.
+     */
+    static final Duration OUTAGE_PROBE_MAX = Duration.ofSeconds(1);
 
     /** How many threads of a lane may hang in its sink before it waits for one of them. */
     static final int HUNG_MAX = 8;

@@ -25,10 +25,12 @@ final class Signal {
         return stopping;
     }
 
-    /** Returns when the signal is raised or the time is over, whichever comes first. */
-    void await(long nanos) throws InterruptedException {
-        if (raised.tryAcquire(Math.max(nanos, 0), TimeUnit.NANOSECONDS)) {
+    /** Returns when the signal is raised or the time is over, whichever comes first; true if it was raised. */
+    boolean await(long nanos) throws InterruptedException {
+        boolean wasRaised = raised.tryAcquire(Math.max(nanos, 0), TimeUnit.NANOSECONDS);
+        if (wasRaised) {
             raised.drainPermits();
         }
+        return wasRaised;
     }
 }

@@ -37,7 +37,7 @@ final class Stamper {
     }
 
     void start() {
-        thread = Threads.start("postroom-stamp-" + settings.name(), this::run);
+        thread = Threads.keep("postroom-stamp-" + settings.name(), this::run);
     }
 
     /** Something was committed: look at once. */
@@ -60,7 +60,7 @@ final class Stamper {
         Threads.join(thread, settings.stopGrace());
     }
 
-    /** Ends when stopped; trouble with the database makes it wait, not end. */
+    /** Ends when stopped; trouble with the database, and whatever else is thrown, makes it wait, not end. */
     private void run() {
         long min = settings.pollMin().toNanos();
         long max = settings.pollMax().toNanos();
@@ -85,7 +85,7 @@ final class Stamper {
                 wait = more ? 0 : found ? min : Math.min(Math.max(wait, min) + wait / 8 + 1, max);
                 failures = 0;
                 recovered();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 wait = Math.min(settings.backoff().after(++failures).toNanos(), 1_000_000_000L);
                 failed(e);
             }
@@ -103,7 +103,7 @@ final class Stamper {
         }
     }
 
-    private void failed(RuntimeException e) {
+    private void failed(Throwable e) {
         if (!failing) {
             failing = true;
             LOG.warn(

@@ -23,9 +23,12 @@ public record Subscription(
         Start start,
         RetryPolicy retry,
         OnBurial onBurial,
-        Duration deadline) {
+        Duration deadline,
+        int outageKeys) {
     public static final int LANES_MAX = 256;
     public static final Duration DEADLINE_MAX = Duration.ofDays(1);
+    public static final int OUTAGE_KEYS_MIN = 2;
+    public static final int OUTAGE_KEYS_MAX = 10_000;
 
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_.-]{0,99}");
 
@@ -43,6 +46,10 @@ public record Subscription(
         }
         if (deadline.compareTo(Duration.ofMillis(1)) < 0 || deadline.compareTo(DEADLINE_MAX) > 0) {
             problems.add("deadline is " + deadline + ", the range is 1 ms to 1 day");
+        }
+        if (outageKeys != 0 && (outageKeys < OUTAGE_KEYS_MIN || outageKeys > OUTAGE_KEYS_MAX)) {
+            problems.add("outage keys is " + outageKeys + ", the range is " + OUTAGE_KEYS_MIN + " to " + OUTAGE_KEYS_MAX
+                    + ", or 0 for never");
         }
         if (!problems.isEmpty()) {
             throw new PostroomException(
@@ -66,6 +73,7 @@ public record Subscription(
         private RetryPolicy retry = RetryPolicy.STANDARD;
         private OnBurial onBurial = OnBurial.CONTINUE;
         private Duration deadline = Duration.ofMinutes(5);
+        private int outageKeys = 20;
 
         private Builder(String name) {
             this.name = name;
@@ -121,6 +129,16 @@ public record Subscription(
             return this;
         }
 
+        /**
+         * When messages of so many different keys have failed one after the other, each of which would be tried again, and none was
+         * accepted in between and for two seconds, the destination is held to be at fault, not they: no more attempts are counted. 20
+         * unless given, 0 for never.
+         */
+        public Builder outageKeys(int keys) {
+            this.outageKeys = keys;
+            return this;
+        }
+
         public Subscription build() {
             return new Subscription(
                     name,
@@ -130,7 +148,8 @@ public record Subscription(
                     start,
                     retry,
                     onBurial,
-                    deadline);
+                    deadline,
+                    outageKeys);
         }
     }
 }

@@ -64,6 +64,7 @@ begin
         if parent.has_default and to_regclass(format('%I.%I', parent.nspname, partition)) is null then
             execute format('create table %1$I.%2$I partition of %1$I.%3$I default', parent.nspname, partition, parent.name);
             execute format('create unique index on %I.%I (%I)', parent.nspname, partition, parent.unique_column);
+            execute format('create index on %I.%I (day)', parent.nspname, partition);
             return next partition;
         end if;
         for day in select generate_series(today - 1, today + lead_days, interval '1 day')::date

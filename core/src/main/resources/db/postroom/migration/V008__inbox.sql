@@ -3,7 +3,9 @@
 -- Null: the parent has an index of its own, of which every partition gets its part.
 alter table /*schema*/daily_table alter column unique_column drop not null;
 
--- As before, and without an index where a table has none of that kind.
+-- As before, and without an index where a table has none of that kind. And nobody is kept waiting by a default partition that was filled
+-- while nobody made partitions: PostgreSQL reads all of it, locked against everybody, to attach another beside it, unless a constraint named
+-- <table>_default_ahead says that there is nothing of that day; see docs/operating/partitions.md.
 create or replace function /*schema*/keep_partitions(lead_days integer default 7)
     returns setof text
     language plpgsql
@@ -18,6 +20,9 @@ declare
     today     date := (clock_timestamp() at time zone 'utc')::date;
     day       date;
     partition text;
+    strays    text;
+    found     boolean;
+    crowded   boolean;
 begin
     if lead_days is null or lead_days not between 1 and 366 then
         raise exception 'could not make partitions: lead_days is %, the range is 1 to 366', coalesce(lead_days::text, 'null')
@@ -33,17 +38,37 @@ begin
         order by daily.name
     loop
         partition := parent.name || '_default';
+        strays := format('%I.%I', parent.nspname, partition);
         if parent.has_default and to_regclass(format('%I.%I', parent.nspname, partition)) is null then
             execute format('create table %1$I.%2$I partition of %1$I.%3$I default', parent.nspname, partition, parent.name);
             if parent.unique_column is not null then
                 execute format('create unique index on %I.%I (%I)', parent.nspname, partition, parent.unique_column);
             end if;
+            execute format('create index on %s (day)', strays);
             return next partition;
         end if;
+        -- Only while writers use it: what has its own partition today is in nobody's way.
+        crowded := parent.has_default
+            and to_regclass(format('%I.%I', parent.nspname, parent.name || '_' || to_char(today, 'YYYYMMDD'))) is null
+            and pg_relation_size(strays::regclass) > 67108864 and not exists (
+            select
+            from pg_constraint
+            where conrelid = strays::regclass and conname = parent.name || '_default_ahead' and convalidated
+        );
         for day in select generate_series(today - 1, today + lead_days, interval '1 day')::date
         loop
             partition := parent.name || '_' || to_char(day, 'YYYYMMDD');
             continue when to_regclass(format('%I.%I', parent.nspname, partition)) is not null;
+            if parent.has_default then
+                -- What is there already stays there, is found there, and is not to be tried again every hour.
+                execute format('select exists (select from %s where day = %L)', strays, day) into found;
+                continue when found;
+            end if;
+            if crowded then
+                raise warning 'could not make partition %: % has % bytes, and nobody could write there while PostgreSQL reads them; see'
+                    ' docs/operating/partitions.md', partition, strays, pg_relation_size(strays::regclass);
+                exit;
+            end if;
             begin
                 execute format(
                     'create table %1$I.%2$I (like %1$I.%3$I including defaults including constraints including storage)',
@@ -56,7 +81,7 @@ begin
                     parent.nspname, partition, parent.name, day, day + 1);
                 return next partition;
             exception
-                -- The default partition already has rows of that day: they stay there and are found there.
+                -- Rows of that day have just come.
                 when check_violation then null;
                 when lock_not_available then
                     raise warning 'could not make partition %: somebody holds a lock on % or its default partition; it will be'

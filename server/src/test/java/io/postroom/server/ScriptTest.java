@@ -31,6 +31,7 @@ class ScriptTest {
     @TempDir
     private Path checkout;
 
+    private Path home = Path.of(System.getProperty("java.home"));
     private Path script;
     private Path called;
 
@@ -107,6 +108,19 @@ class ScriptTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"relay", "serve", "dev"})
+    void aProcessThatStaysEndsWhenThereIsNoMemoryLeft(String command) throws Exception {
+        builtBefore();
+        Path java = checkout.resolve("jdk/bin/java");
+        Files.createDirectories(java.getParent());
+        Files.writeString(java, "#!/bin/sh\necho \"$@\"\n");
+        assertThat(java.toFile().setExecutable(true)).isTrue();
+        home = checkout.resolve("jdk");
+        assertThat(run(script, command, "--verbose").out()).contains("-XX:+ExitOnOutOfMemoryError", command);
+        assertThat(run(script, "version").out()).doesNotContain("ExitOnOutOfMemoryError");
+    }
+
     private Path jar() {
         return checkout.resolve("server/target/postroom.jar");
     }
@@ -151,7 +165,7 @@ class ScriptTest {
         command.addAll(List.of(arguments));
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectOutput(out.toFile()).redirectError(err.toFile());
-        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        builder.environment().put("JAVA_HOME", home.toString());
         builder.environment().merge("PATH", "", (path, none) -> checkout.resolve("tools") + ":" + path);
         Process process = builder.start();
         try {

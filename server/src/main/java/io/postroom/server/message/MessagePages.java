@@ -160,8 +160,20 @@ public final class MessagePages implements WebServer.Feature {
     private void payload(Context context, Pages pages) throws InterruptedException {
         pages.requireShown();
         Why why = why(context);
-        Pages.download(
-                context, "message-" + why.messageId() + ".json", message(why).payload());
+        Message stored = message(why);
+        Message shown = isStoredWanted(context)
+                ? stored
+                : MessageReading.of(reading.journal(), stored).shown();
+        Pages.download(context, "message-" + why.messageId() + ".json", shown.payload());
+    }
+
+    /** Readers get messages in the newest version of their event type; whoever wants to see what is stored says so. */
+    private static boolean isStoredWanted(Context context) {
+        String as = Asked.text(context, "as");
+        if (as != null && !as.equals("stored")) {
+            throw Refusal.invalid("as is '" + as + "', it must be stored, or be left out");
+        }
+        return as != null;
     }
 
     private Message message(Why why) {
@@ -198,6 +210,13 @@ public final class MessagePages implements WebServer.Feature {
         answer.put(
                 "payload",
                 message.map(each -> JsonText.raw(pages.carried(each.payload()))).orElse(null));
+        Optional<MessageReading> read = message.map(each -> MessageReading.of(reading.journal(), each));
+        answer.put(
+                "read",
+                read.filter(MessageReading::isUpcast)
+                        .map(each -> each.object(pages.carried(each.shown().payload())))
+                        .orElse(null));
+        answer.put("unreadable", read.map(MessageReading::unreadable).orElse(null));
         return answer;
     }
 
@@ -227,6 +246,10 @@ public final class MessagePages implements WebServer.Feature {
         Found found = Objects.requireNonNull(why.message());
         Long position = found.position();
         Optional<Message> message = message(why, position);
+        MessageReading read =
+                message.map(each -> MessageReading.of(reading.journal(), each)).orElse(null);
+        boolean stored = isStoredWanted(context);
+        Optional<Message> shown = read == null ? message : Optional.of(stored ? read.stored() : read.shown());
         pages.show(
                 context,
                 "message",
@@ -235,8 +258,12 @@ public final class MessagePages implements WebServer.Feature {
                 why,
                 "message",
                 message.orElse(null),
+                "read",
+                read,
+                "stored",
+                stored,
                 "payload",
-                message.map(each -> revealed ? each.payload() : pages.carried(each.payload()))
+                shown.map(each -> revealed ? each.payload() : pages.carried(each.payload()))
                         .map(JsonText::pretty)
                         .orElse(null),
                 "payloads",

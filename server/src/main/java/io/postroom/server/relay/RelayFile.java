@@ -206,6 +206,7 @@ public final class RelayFile implements AutoCloseable {
         section.read("start", word -> builder.start(StartWord.parse(word)));
         section.read("on-burial", word -> builder.onBurial(onBurial(word)));
         section.duration("deadline", builder::deadline);
+        section.integer("outage-keys", builder::outageKeys);
         builder.retry(RetryWords.read(section, "quick"));
         section.section("filter").ifPresent(filter -> {
             builder.aggregateTypes(distinct(filter.texts("aggregate-types")));

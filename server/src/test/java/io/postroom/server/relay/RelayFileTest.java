@@ -103,6 +103,7 @@ class RelayFileTest {
                 "a: {log: {}, on-burial: hold, order: none}      | on burial is hold, which needs order key",
                 "a: {log: {}, deadline: 30}                      | subscriptions.a.deadline: '30' is not a duration",
                 "a: {log: {}, deadline: 2d}                      | deadline is PT48H, the range is 1 ms to 1 day",
+                "a: {log: {}, outage-keys: 1}                    | outage keys is 1, the range is 2 to 10000, or 0 for never",
                 "a: {log: {}, on-buriel: hold}                   | did you mean subscriptions.a.on-burial?",
                 "a: {log: {}, start: yesterday-ish}              | is not a time; write",
                 "a: {log: {colour: red}}                         | subscriptions.a.log.colour is not a setting",
@@ -207,7 +208,9 @@ class RelayFileTest {
                 "on-error: {http.404: reject, http.500: unavailable, connect: retry, timeout: linear step=10s}",
                 "on-error: {}",
                 "on-burial: hold",
-                "deadline: 30s"
+                "deadline: 30s",
+                "outage-keys: 0",
+                "outage-keys: 50"
             })
     void readsWhatToDoAboutFailures(String setting) throws IOException {
         CommandRun run = check("subscriptions:\n  a:\n    log: {}\n    " + setting + "\n", Map.of());

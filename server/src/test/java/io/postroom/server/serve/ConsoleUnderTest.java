@@ -60,9 +60,22 @@ public final class ConsoleUnderTest implements AutoCloseable {
 
     /** On a database that is there, through connections of somebody's choice. */
     static ConsoleUnderTest start(TestDatabase database, WebSettings settings, Filling filling, DataSource source) {
+        return start(database, settings, filling, source, Upcasters.NONE);
+    }
+
+    /** With upcasters, and signed in. */
+    static ConsoleUnderTest start(Upcasters upcasters, Filling filling) throws IOException, InterruptedException {
+        TestDatabase database = TestDatabase.create();
+        ConsoleUnderTest console = start(database, WebSettings.local(0), filling, database.dataSource(), upcasters);
+        console.enter();
+        return console;
+    }
+
+    private static ConsoleUnderTest start(
+            TestDatabase database, WebSettings settings, Filling filling, DataSource source, Upcasters upcasters) {
         try {
             filling.fill(database);
-            return new ConsoleUnderTest(database, Console.start(source, Schema.POSTROOM, Upcasters.NONE, settings));
+            return new ConsoleUnderTest(database, Console.start(source, Schema.POSTROOM, upcasters, settings));
         } catch (SQLException e) {
             database.close();
             throw new IllegalStateException(e);
