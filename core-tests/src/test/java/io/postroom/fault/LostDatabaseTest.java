@@ -28,7 +28,7 @@ class LostDatabaseTest {
     private static final int KEYS = 20;
     private static final int KILLS = Boolean.getBoolean("postroom.long") ? 20 : 2;
     private static final Duration LEASE = Duration.ofSeconds(3);
-    private static final Duration PATIENCE = Duration.ofSeconds(40);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final Writers.Style[] STYLES = {
         Writers.Style.PLAIN, Writers.Style.SQL, Writers.Style.SAVEPOINT, Writers.Style.ROLLBACK, Writers.Style.BATCH
     };
