@@ -329,6 +329,32 @@ class ProjectionTest {
         assertThat(count("attempt")).isZero();
     }
 
+    @Test
+    void aProbeWhoseSessionEndsIsFollowedByAnother() throws Exception {
+        publish(Messages.ofManyKeys("k", 8));
+        AtomicInteger attempts = new AtomicInteger();
+        Projection projection = (tx, batch) -> {
+            apply(tx, batch);
+            int attempt = attempts.incrementAndGet();
+            if (attempt == 1) {
+                throw new OutcomeException(Outcome.unavailable("not now"));
+            }
+            if (attempt == 2) {
+                try (Statement statement = tx.createStatement()) {
+                    statement.execute("select pg_terminate_backend(pg_backend_pid())");
+                }
+            }
+        };
+        try (Relay relay = relay(projection)
+                .probe(Duration.ofMillis(10), Duration.ofMillis(20))
+                .build()) {
+            relay.start();
+            await(() -> position() == 8);
+        }
+        assertEachAppliedOnce(8);
+        assertThat(count("attempt")).isZero();
+    }
+
     /** The batch is committed; what is thrown then does not undo it. */
     @Test
     void aTelemetryThatThrowsDoesNotMakeABatchTakeEffectTwice() throws Exception {

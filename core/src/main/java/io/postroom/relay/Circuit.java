@@ -157,7 +157,7 @@ final class Circuit {
         return unavailable(cause, after, byProbe, RelaySettings.PAUSE_MAX);
     }
 
-    /** The same, with a probe after the given time at the latest. */
+    /** The same, with a probe after the given time at the latest, unless the destination has asked for more. */
     boolean unavailable(Fault cause, @Nullable Duration after, boolean byProbe, Duration most) {
         synchronized (this) {
             if (gone || !closed && !byProbe) {
@@ -167,7 +167,8 @@ final class Circuit {
             failures++;
             fault = cause;
             Duration wait = after == null ? backoff.after(failures) : after;
-            Duration bounded = wait.compareTo(most) > 0 ? most : wait;
+            Duration bound = after == null ? most : RelaySettings.PAUSE_MAX;
+            Duration bounded = wait.compareTo(bound) > 0 ? bound : wait;
             probeAtNanos = System.nanoTime() + bounded.toNanos();
             prober = null;
             probeSent = false;

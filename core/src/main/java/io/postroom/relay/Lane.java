@@ -494,7 +494,7 @@ final class Lane {
 
     private void apply(Applier applier, List<Slot> batch, boolean probe) {
         if (store.isRecording()) {
-            written(store.write());
+            writeBefore(batch);
         }
         LaneRecord record = changes.copy();
         long position = Math.max(store.settled(), window.finishedWith(batch));
@@ -506,6 +506,16 @@ final class Lane {
                             new Applier.Attempt(batch, record, position, slot -> addAccepted(record, slot)), probe));
         } catch (Applier.NotAppliedException e) {
             notApplied(applier, batch, Failure.of(Failure.thrown(Objects.requireNonNull(e.getCause(), "cause"))));
+        }
+    }
+
+    /** What was to be written earlier must be, or the batch, which has left its queue, would be in none. */
+    private void writeBefore(List<Slot> batch) {
+        try {
+            written(store.write());
+        } catch (RuntimeException | Error e) {
+            takeBack(batch);
+            throw e;
         }
     }
 
@@ -547,8 +557,9 @@ final class Lane {
         reader.endReplay().ifPresent(window::moveTo);
     }
 
-    /** Nothing of the batch took effect: it goes again. */
+    /** Nothing of the batch took effect: it goes again. If it was a probe, nobody has answered it, and another may go. */
     private void takeBack(List<Slot> batch) {
+        target.circuit().leave(this);
         for (int i = batch.size() - 1; i >= 0; i--) {
             batch.get(i).land();
             ready.addFirst(batch.get(i));

@@ -1,5 +1,5 @@
--- Deliveries by their positions, with what their messages are: from the outbox, or from the dead letter one was redriven from. Without
--- payloads.
+-- Deliveries by their positions, with what their messages are: from outbox or archive, or from the dead letter one was redriven from.
+-- Without payloads.
 --   :name text   :positions bigint[]
 -- Index: the primary key and, for each, the unique one on seq that each partition of the outbox has.
 select v.position, v.lane, v.state, v.attempts, v.due_at, v.sending_since, v.sending_by, v.error_class, left(v.error, 1000) as error,
@@ -9,9 +9,5 @@ select v.position, v.lane, v.state, v.attempts, v.due_at, v.sending_since, v.sen
 from unnest(:positions::bigint[]) as wanted (position)
 join /*schema*/delivery as v on v.subscription = :name and v.position = wanted.position
 left join /*schema*/dead_letter as d on d.id = v.dead_letter
-left join lateral (
-    select o.id, o.event_type, o.tenant_id, o.aggregate_type, o.aggregate_id
-    from /*schema*/outbox as o
-    where o.seq = v.seq and o.day = v.outbox_day and v.dead_letter is null
-) as m on true
+left join lateral /*schema*/message_at(v.seq, v.outbox_day) as m on v.dead_letter is null
 order by v.position

@@ -228,6 +228,11 @@ declare
     bounded boolean := false;
     checked boolean := false;
 begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- What commits while a lock is waited for must be seen.
+        raise exception 'could not archive: the isolation level is %, it must be read committed', current_setting('transaction_isolation')
+            using errcode = '25001';
+    end if;
     if older_than is null or older_than < interval '1 day' then
         raise exception 'could not archive: older_than is %, the least is one day', coalesce(older_than::text, 'null')
             using errcode = '22023';
@@ -358,6 +363,11 @@ declare
     oldest date;
     passed bigint;
 begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- What commits while a lock is waited for must be seen.
+        raise exception 'could not drop a day of the archive: the isolation level is %, it must be read committed', current_setting('transaction_isolation')
+            using errcode = '25001';
+    end if;
     select d.passed_at into passed from /*schema*/archive_day as d where d.day = drop_archived_day.day and d.dropped_at is null for update;
     if not found then
         outcome := 'none';
