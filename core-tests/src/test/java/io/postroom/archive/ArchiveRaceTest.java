@@ -41,6 +41,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -162,7 +163,7 @@ class ArchiveRaceTest {
         archive.drop(days.day(10));
     }
 
-    @Test
+    @RepeatedTest(10)
     void manyArchiversArchiveEachDayOnce() throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(4);
         try {

@@ -144,6 +144,8 @@ class LostDatabaseTest {
                 HikariDataSource silent = TestDatabase.pool(proxy.url(database.url()), 20);
                 Writers writers = writers(database, database.dataSource(), history);
                 Relay relay = relay("relay", silent, history)) {
+            // It asks each of its connections whether it lives, one after the other.
+            silent.setValidationTimeout(1_000);
             relay.start();
             writers.start(2);
             awaitProgress(history, 50);

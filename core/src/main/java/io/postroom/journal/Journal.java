@@ -244,7 +244,7 @@ public final class Journal {
             long bytesMax) {
         long last = Math.min(upTo, day.lastPosition());
         if (day.dropped()) {
-            LOG.info(
+            LOG.warn(
                     "passing over positions {} to {} of schema {}: day {} was dropped",
                     from.position() + 1,
                     last,
@@ -283,8 +283,8 @@ public final class Journal {
 
     /**
      * The messages at some places that a filter wants. Those that the outbox does not have are looked for in the archive, in this order: a
-     * day that is archived in between is found there. Yesterday and today never are archived: a day is only when two later ones have
-     * been stamped, and whoever knows the head of an earlier day has lost its lease since.
+     * day that is archived in between is found there. A day is archived only when it is over and two later ones have been stamped: the
+     * last day that is known to be stamped, and what comes after it, need not be looked for.
      */
     private Map<Long, JournalTable.Due> messages(Connection tx, List<Place> places, Filter filter) {
         Map<Long, JournalTable.Due> found = table.readMessages(tx, places, filter);
@@ -292,7 +292,8 @@ public final class Journal {
             return found;
         }
         // Without a filter what is missing is not in the outbox; with one it is mostly not wanted.
-        LocalDate hot = filter.equals(Filter.ALL) ? LocalDate.MAX : head().day().minusDays(1);
+        Head end = head();
+        LocalDate hot = filter.equals(Filter.ALL) || end == UNKNOWN ? LocalDate.MAX : end.day();
         List<Place> missing = places.stream()
                 .filter(place -> !found.containsKey(place.seq()) && place.day().isBefore(hot))
                 .toList();

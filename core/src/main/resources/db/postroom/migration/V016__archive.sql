@@ -247,6 +247,13 @@ begin
         outcome := 'busy';
         return;
     end if;
+    -- Asked again: whoever had the lock a moment ago may have archived that day.
+    select min(hot) into day
+    from /*schema*/hot_days() as hot
+    where hot < (clock_timestamp() at time zone 'utc' - older_than)::date;
+    if day is null then
+        return;
+    end if;
     if (select control.system_identifier from pg_control_system() as control)
        is distinct from (select cluster.system_identifier from /*schema*/cluster order by cluster.since desc limit 1) then
         outcome := 'foreign';

@@ -127,8 +127,6 @@ public final class TestDatabase implements AutoCloseable {
         config.setMaximumPoolSize(connections);
         config.setMinimumIdle(0);
         config.setConnectionTimeout(10_000);
-        // A pool asks each connection that has gone silent whether it lives, one after the other.
-        config.setValidationTimeout(1_000);
         config.setInitializationFailTimeout(-1);
         return new HikariDataSource(config);
     }
