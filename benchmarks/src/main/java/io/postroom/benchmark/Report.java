@@ -40,6 +40,12 @@ final class Report {
         note(section, what + " was not measured: " + why);
     }
 
+    /** A scenario that came to no end: what it should have found is missed. */
+    void broken(String scenario, Throwable why) {
+        judged++;
+        missed.add(scenario + " came to no end: " + why);
+    }
+
     /** A remark under a section's table. */
     void note(String section, String text) {
         sections.computeIfAbsent(section, ignored -> new ArrayList<>()).add("\n" + text + "\n");
