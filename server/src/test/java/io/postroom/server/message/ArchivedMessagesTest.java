@@ -49,7 +49,8 @@ class ArchivedMessagesTest {
                 Journal.Place place = table.place(tx, 3).orElseThrow();
                 assertThat(database.postroom().journal().fetch(List.of(place)).get(place.seq()))
                         .isEqualTo(archived.get(2));
-                assertThat(table.transaction(tx, place).orElseThrow().messages()).isEqualTo(archived.size());
+                assertThat(table.transaction(tx, place).orElseThrow().messages())
+                        .isEqualTo(archived.size());
             }
         }
     }
