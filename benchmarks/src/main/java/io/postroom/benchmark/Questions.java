@@ -141,6 +141,18 @@ final class Questions {
         each("/subscriptions/{name}", "/subscriptions", names, "");
         each(API + "/subscriptions/{name}", API + "/subscriptions", names, "");
         each(API + "/subscriptions/{name}/held-keys", API + "/subscriptions", names, "/held-keys");
+        List<String> deliveries = new ArrayList<>();
+        for (String state : List.of("", "?state=waiting", "?state=parked", "?state=held", "?state=scheduled")) {
+            names.forEach(name -> deliveries.add(name + "/deliveries" + state));
+        }
+        byPath.put("/subscriptions/{name}/deliveries", under("/subscriptions", deliveries, ""));
+        byPath.put(API + "/subscriptions/{name}/deliveries", under(API + "/subscriptions", deliveries, ""));
+        List<String> keyIds = List.of("/" + text("""
+                select string_agg(rtrim(translate(encode(convert_to(part, 'UTF8'), 'base64'), '+/', '-_'), '='), '.' order by n)
+                from (select tenant_id::text, scope::text, key::text from postroom.idempotency_key limit 1) as k,
+                     unnest(array[k.tenant_id, k.scope, k.key]) with ordinality as parts (part, n)"""));
+        each("/idempotency-keys/{id}", "/idempotency-keys", keyIds, "");
+        each(API + "/idempotency-keys/{id}", API + "/idempotency-keys", keyIds, "");
         List<String> keys = new ArrayList<>(List.of(
                 "", "?tenant=t-5", "?scope=scope-4", "?scope=nothing", "?tenant=t-5&scope=nothing", "?tenant=nobody"));
         for (String state : List.of("running", "failed", "completed")) {
