@@ -6,7 +6,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -14,10 +13,11 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -146,92 +146,31 @@ class ClaimTest {
 
     @Test
     void ofManyAtOnceNeverTakeAJobTwice() throws Exception {
-        int many = 3_000;
-        enqueue(many);
-        ExecutorService threads = Executors.newFixedThreadPool(4);
-        try {
-            List<Callable<List<Long>>> claimers = new ArrayList<>();
-            for (int i = 0; i < 4; i++) {
-                Hand hand = hand();
-                int limit = 1 + i * 20;
-                claimers.add(() -> {
-                    List<Long> mine = new ArrayList<>();
-                    // Empty-handed once is not the end: others may hold locks on what is left, and give up none of it.
-                    for (int misses = 0; misses < 3; ) {
-                        List<ClaimedJob> jobs = hand.claim(limit);
-                        assertThat(jobs.size()).isLessThanOrEqualTo(limit);
-                        jobs.forEach(job -> mine.add(job.id()));
-                        misses = jobs.isEmpty() ? misses + 1 : 0;
-                    }
-                    return mine;
-                });
-            }
-            List<Long> all = new ArrayList<>();
-            for (Future<List<Long>> each : threads.invokeAll(claimers)) {
-                all.addAll(each.get());
-            }
-            assertThat(all).doesNotHaveDuplicates().hasSize(many);
-        } finally {
-            threads.shutdownNow();
-        }
-    }
-
-    /** However many are asked for, a claim brings no more into memory than it may, and always one. */
-    @Test
-    void takeNoMoreThanFitsIntoMemory() {
-        String large = "\"" + "x".repeat(1_000_000) + "\"";
-        List<Job> jobs =
-                new ArrayList<>(Collections.nCopies(12, Job.of("work", large).build()));
-        List<Long> ids = shop.enqueueAll(jobs);
-        Hand hand = hand();
-        List<Long> claimed = new ArrayList<>();
-        for (List<ClaimedJob> some = hand.claim(100); !some.isEmpty(); some = hand.claim(100)) {
-            assertThat(some.stream().mapToLong(ClaimedJob::size).sum())
-                    .isLessThanOrEqualTo(ClaimTable.BYTES_MAX + 1_000_002);
-            some.forEach(job -> claimed.add(job.id()));
-        }
-        assertThat(claimed).isEqualTo(ids);
-    }
-
-    @Test
-    void passOverWhatOthersHaveLockedWithoutWaiting() throws SQLException {
-        List<Long> ids = enqueue(10);
-        try (Connection other = shop.database.begin();
-                Statement statement = other.createStatement()) {
-            statement.execute("select from postroom.job where id <= " + ids.get(4) + " for update");
-            assertThat(hand().claim(10))
-                    .extracting(ClaimedJob::id)
-                    .containsExactlyInAnyOrderElementsOf(ids.subList(5, 10));
-            other.rollback();
-        }
-        assertThat(hand().claim(10)).hasSize(5);
-    }
-
-    @Test
-    void beyondAHintMissNothingThatBecameClaimableSince() {
-        enqueue(20);
+        enqueue(3_000);
         Front front = new Front("default", hand().claims());
-        Set<Long> seen = new HashSet<>();
-        claimAll(front, seen, 20);
-        List<Long> later = enqueue(20);
-        claimAll(front, seen, 40);
-        assertThat(seen).containsAll(later);
-    }
-
-    /** A transaction that drew its turn early and commits late lies below what was claimed: the look from the beginning finds it. */
-    @Test
-    void findWhoCommitsLate() throws SQLException {
-        Front front = new Front("default", hand().claims());
-        Set<Long> seen = new HashSet<>();
-        try (Connection slow = shop.database.begin()) {
-            long late = shop.jobs.enqueue(slow, Job.of("work", "0").build());
-            enqueue(10);
-            claimAll(front, seen, 10);
-            assertThat(seen).doesNotContain(late);
-            slow.commit();
-            claimAll(front, seen, 11);
-            assertThat(seen).contains(late);
+        Set<Long> seen = ConcurrentHashMap.newKeySet();
+        AtomicInteger twice = new AtomicInteger();
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        List<Future<?>> both = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            Random random = new Random(i);
+            AtomicInteger more = new AtomicInteger(50);
+            both.add(threads.submit(() -> Workshop.await(() -> seen.size() + " of 4,000 are claimed", () -> {
+                if (more.getAndDecrement() > 0) {
+                    enqueue(10);
+                }
+                int limit = 1 + random.nextInt(60);
+                for (ClaimedJob job : shop.postroom.database().run(tx -> front.claim(tx, limit))) {
+                    twice.addAndGet(seen.add(job.id()) ? 0 : 1);
+                }
+                return seen.size() == 4_000;
+            })));
         }
+        for (Future<?> each : both) {
+            each.get();
+        }
+        threads.shutdown();
+        assertThat(twice).hasValue(0);
     }
 
     private static void claimAll(Front front, Set<Long> seen, int expected) {

@@ -61,11 +61,9 @@ final class Claimer {
             BooleanSupplier trusted,
             Telemetry telemetry) {
         this.database = database;
-        this.claiming = new Claiming(database, table, held, telemetry);
+        this.claiming = new Claiming(database, held, telemetry);
         this.second = new SecondClaimer(
-                new Claiming(database, table, held, telemetry),
-                () -> trusted.getAsBoolean() && !isUnsure(),
-                this::failed);
+                new Claiming(database, held, telemetry), () -> trusted.getAsBoolean() && !isUnsure(), this::failed);
         this.table = table;
         this.settler = settler;
         this.gate = gate;
@@ -85,9 +83,10 @@ final class Claimer {
     }
 
     void add(Crew crew) {
+        Front front = new Front(crew.queue(), table);
         crews.add(crew);
-        claiming.add(crew);
-        second.add(crew);
+        claiming.add(crew, front);
+        second.add(crew, front);
     }
 
     void start() {

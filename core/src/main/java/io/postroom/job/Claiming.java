@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What one thread claims with: a connection, and for each crew the front of its queue. */
+/** What one thread claims with: a connection, and for each crew the front of its queue, which it shares with others. */
 final class Claiming implements AutoCloseable {
     /** How many jobs one statement claims. */
     static final int CLAIM_MAX = 1_000;
@@ -16,14 +16,12 @@ final class Claiming implements AutoCloseable {
     private static final Duration ANSWER_WITHIN = Duration.ofSeconds(30);
 
     private final Line line;
-    private final ClaimTable table;
     private final Held held;
     private final Telemetry telemetry;
     private final Map<Crew, Front> fronts = new LinkedHashMap<>();
 
-    Claiming(Database database, ClaimTable table, Held held, Telemetry telemetry) {
+    Claiming(Database database, Held held, Telemetry telemetry) {
         this.line = new Line(database, ANSWER_WITHIN);
-        this.table = table;
         this.held = held;
         this.telemetry = telemetry;
     }
@@ -38,8 +36,8 @@ final class Claiming implements AutoCloseable {
      */
     record Taken(boolean asked, boolean some, boolean full, boolean left) {}
 
-    void add(Crew crew) {
-        fronts.put(crew, new Front(crew.queue(), table));
+    void add(Crew crew, Front front) {
+        fronts.put(crew, front);
     }
 
     Connection connection() {

@@ -23,8 +23,8 @@ final class Crew {
     /** For so long there is work at hand. */
     private static final long AHEAD_NANOS = 25_000_000;
 
-    /** How many jobs wait in memory at most, and about how large they are together. */
-    private static final int AHEAD_MAX = 2_000;
+    /** How many jobs wait in memory or are being claimed at most: some are at hand while both claimers fetch. And about how large they are together. */
+    private static final int AHEAD_MAX = 4_000;
 
     private static final long AHEAD_SIZE_MAX = 2 * ClaimTable.BYTES_MAX;
 

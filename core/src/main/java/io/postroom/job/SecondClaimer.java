@@ -27,8 +27,8 @@ final class SecondClaimer {
         this.trouble = trouble;
     }
 
-    void add(Crew crew) {
-        claiming.add(crew);
+    void add(Crew crew, Front front) {
+        claiming.add(crew, front);
     }
 
     void start(String name) {

@@ -26,13 +26,13 @@ fitting as materialized (
     where sized.bytes_until - sized.bytes < :bytes_max
 )
 update /*schema*/job as j
-set state = 'running', worker = :worker, claimed_at = clock_timestamp(), attempt = j.attempt + 1, fence = j.fence + 1,
+set state = 'running', worker = :worker, claimed_at = (select clock_timestamp()), attempt = j.attempt + 1, fence = j.fence + 1,
     unique_while = case when j.unique_while = 'ready' then null else j.unique_while end,
     exact = j.crashes > 0 or j.attempt + 1 >= coalesce(j.attempts_max, (:attempts_max::integer[])[array_position(:kinds::text[], j.kind)], 1),
-    deadline_at = clock_timestamp() + make_interval(secs => :slack)
+    deadline_at = (select clock_timestamp() + make_interval(secs => :slack))
                   + coalesce(j.deadline,
                              (:deadlines::bigint[])[array_position(:kinds::text[], j.kind)] * interval '1 millisecond', interval '0')
 where j.id = any (array(select fitting.id from fitting))
 returning j.id, j.kind, j.priority, j.turn, j.tenant_id, j.payload, j.headers, j.attempt, j.retry, j.attempts_max,
-          (extract(epoch from j.deadline) * 1000)::bigint as deadline_millis, j.fence, j.exact,
-          j.limit_name, (extract(epoch from clock_timestamp() - j.run_at) * 1000000)::bigint as waited_micros
+          (date_part('epoch', j.deadline) * 1000)::bigint as deadline_millis, j.fence, j.exact,
+          j.limit_name, (date_part('epoch', (select clock_timestamp()) - j.run_at) * 1000000)::bigint as waited_micros
