@@ -234,24 +234,22 @@ begin
         cut_seq := last.cut;
     end if;
 
-    with written as (
-        insert into /*schema*/journal as written (position, seq, day, outbox_day, key_hash, bytes)
-        select last.position + row_number() over (order by slice.seq), slice.seq, today, slice.day, slice.key_hash, slice.bytes
-        from (
-            select o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id) as key_hash,
-                   /*schema*/stored_bytes(o.payload, o.headers) as bytes
-            from /*schema*/outbox as o
-            -- By seq alone: a condition that the index on xid could serve would make the planner read and sort all that is due.
-            where o.seq > cut_seq
-              and o.day >= first_day
-              and not pg_visible_in_snapshot(o.xid, base)
-              and pg_visible_in_snapshot(o.xid, goal)
-            order by o.seq
-            limit batch_max
-        ) as slice
-        returning written.seq
-    )
-    select count(*), max(written.seq) into found_rows, cut_seq from written;
+    insert into /*schema*/journal (position, seq, day, outbox_day, key_hash, bytes)
+    select last.position + row_number() over (order by slice.seq), slice.seq, today, slice.day, slice.key_hash, slice.bytes
+    from (
+        select o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id) as key_hash,
+               /*schema*/stored_bytes(o.payload, o.headers) as bytes
+        from /*schema*/outbox as o
+        -- By seq alone: a condition that the index on xid could serve would make the planner read and sort all that is due.
+        where o.seq > cut_seq
+          and o.day >= first_day
+          and not pg_visible_in_snapshot(o.xid, base)
+          and pg_visible_in_snapshot(o.xid, goal)
+        order by o.seq
+        limit batch_max
+    ) as slice;
+    get diagnostics found_rows = row_count;
+    select j.seq into cut_seq from /*schema*/journal as j where j.day = today and j.position = last.position + found_rows;
 
     -- Even a slice without rows ends the bulk: the tick then only moves the snapshot on, at the same position.
     if found_rows = 0 then
