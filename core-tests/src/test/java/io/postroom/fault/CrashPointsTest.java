@@ -23,7 +23,6 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -255,7 +254,7 @@ class CrashPointsTest {
         dying.assertDiedAtItsStep();
         for (DeliveryFile file : List.of(goesOn, holds)) {
             String subscription = file.path().getFileName().toString();
-            Map<Long, Place> unrecorded = unrecorded(dying, subscription, file);
+            Map<Long, Place> unrecorded = Conservation.unrecorded(database, subscription, dying.name(), file);
             inFlight.merge(subscription, (long) unrecorded.size(), Long::sum);
             inFlightMost = Math.max(inFlightMost, unrecorded.size());
             if (isExact(round)) {
@@ -265,22 +264,6 @@ class CrashPointsTest {
                                 step, subscription, known(subscription, unrecorded.keySet()))
                         .hasSizeLessThanOrEqualTo(LANES);
             }
-        }
-    }
-
-    /**
-     * The messages that a relay has delivered and of which the database does not know: they may be delivered again. To be asked while
-     * nobody delivers.
-     */
-    private Map<Long, Place> unrecorded(FaultProcess dead, String subscription, DeliveryFile file) throws Exception {
-        Set<Long> delivered = file.deliveries().stream()
-                .filter(one -> one.relay().equals(dead.name()))
-                .map(History.Delivery::position)
-                .collect(Collectors.toSet());
-        try (Connection connection = database.dataSource().getConnection()) {
-            return Conservation.look(connection, subscription).places().entrySet().stream()
-                    .filter(each -> each.getValue() != Place.DELIVERED && delivered.contains(each.getKey()))
-                    .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, (a, b) -> a, TreeMap::new));
         }
     }
 
