@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,6 +100,23 @@ final class Conservation {
             }
         }
         return new Look(places, states, wrong);
+    }
+
+    /**
+     * The messages that a relay has delivered and of which the database does not know: they may be delivered again. To be asked while
+     * nobody else can take its lanes.
+     */
+    static Map<Long, Place> unrecorded(TestDatabase database, String subscription, String relay, DeliveryFile file)
+            throws SQLException, IOException {
+        Set<Long> delivered = file.deliveries().stream()
+                .filter(one -> one.relay().equals(relay))
+                .map(History.Delivery::position)
+                .collect(Collectors.toSet());
+        try (Connection connection = database.dataSource().getConnection()) {
+            return look(connection, subscription).places().entrySet().stream()
+                    .filter(each -> each.getValue() != Place.DELIVERED && delivered.contains(each.getKey()))
+                    .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, (a, b) -> a, TreeMap::new));
+        }
     }
 
     private static Place place(@Nullable String state, boolean open, @Nullable String last, boolean ahead) {

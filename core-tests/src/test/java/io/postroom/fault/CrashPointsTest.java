@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.fault.Conservation.Place;
 import io.postroom.testkit.TestDatabase;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -20,8 +21,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -99,6 +100,7 @@ class CrashPointsTest {
             "withdraw.sql");
 
     private static final int AWAY_MAX = 20;
+    private static final long GOES_THROUGH_NANOS = 1_000_000_000L;
 
     @TempDir
     Path directory;
@@ -252,7 +254,7 @@ class CrashPointsTest {
         dying.assertDiedAtItsStep();
         for (DeliveryFile file : List.of(goesOn, holds)) {
             String subscription = file.path().getFileName().toString();
-            Map<Long, Place> unrecorded = unrecorded(dying, subscription, file);
+            Map<Long, Place> unrecorded = Conservation.unrecorded(database, subscription, dying.name(), file);
             inFlight.merge(subscription, (long) unrecorded.size(), Long::sum);
             inFlightMost = Math.max(inFlightMost, unrecorded.size());
             if (isExact(round)) {
@@ -262,22 +264,6 @@ class CrashPointsTest {
                                 step, subscription, known(subscription, unrecorded.keySet()))
                         .hasSizeLessThanOrEqualTo(LANES);
             }
-        }
-    }
-
-    /**
-     * The messages that a relay has delivered and of which the database does not know: they may be delivered again. To be asked while
-     * nobody delivers.
-     */
-    private Map<Long, Place> unrecorded(FaultProcess dead, String subscription, DeliveryFile file) throws Exception {
-        Set<Long> delivered = file.deliveries().stream()
-                .filter(one -> one.relay().equals(dead.name()))
-                .map(History.Delivery::position)
-                .collect(Collectors.toSet());
-        try (Connection connection = database.dataSource().getConnection()) {
-            return Conservation.look(connection, subscription).places().entrySet().stream()
-                    .filter(each -> each.getValue() != Place.DELIVERED && delivered.contains(each.getKey()))
-                    .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue, (a, b) -> a, TreeMap::new));
         }
     }
 
@@ -303,18 +289,32 @@ class CrashPointsTest {
         return known;
     }
 
+    /**
+     * Now and then something goes through: many messages that fail for ever, with nothing else to deliver, are not told from an outage
+     * and would wait for that.
+     */
     private void awaitTheEnd() {
+        AtomicLong published = new AtomicLong(System.nanoTime());
         Deadline.await(
                 () -> "everything has ended: " + goesOn() + ", "
                         + processes.get(processes.size() - 1).child(),
                 PATIENCE,
-                () -> database.queryLong("select count(*) from postroom.delivery where state not in ('held', 'parked')"
-                                        + " or subscription = '" + FaultMain.GOES_ON + "'")
-                                == 0
-                        && goesOn.distinct()
-                                >= traffic.count() - traffic.withheld(false).size()
-                        && holds.distinct()
-                                >= traffic.count() - traffic.withheld(true).size());
+                () -> {
+                    if (System.nanoTime() - published.get() > GOES_THROUGH_NANOS) {
+                        traffic.batch().add("good-0", Kind.GOOD).publish();
+                        published.set(System.nanoTime());
+                    }
+                    return hasEnded();
+                });
+    }
+
+    private boolean hasEnded() throws IOException {
+        return database.queryLong("select count(*) from postroom.delivery where state not in ('held', 'parked')"
+                                + " or subscription = '" + FaultMain.GOES_ON + "'")
+                        == 0
+                && goesOn.distinct()
+                        >= traffic.count() - traffic.withheld(false).size()
+                && holds.distinct() >= traffic.count() - traffic.withheld(true).size();
     }
 
     private String goesOn() {

@@ -13,6 +13,7 @@ import io.postroom.relay.OutcomeException;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Sink;
 import io.postroom.relay.Subscription;
+import io.postroom.subscription.LaneChange;
 import io.postroom.testkit.CrashPoint;
 import io.postroom.testkit.CrashingDataSource;
 import io.postroom.testkit.CrashingSink;
@@ -42,6 +43,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -273,7 +275,10 @@ final class FaultMain {
                         .sql(Inbox.class, file.substring("inbox/".length()))
                         .text();
             }
-            Class<?> owner = Relay.class.getResource(file) == null ? Promotion.class : Relay.class;
+            Class<?> owner = Stream.of(Relay.class, Promotion.class)
+                    .filter(each -> each.getResource(file) != null)
+                    .findFirst()
+                    .orElse(LaneChange.class);
             return Schema.POSTROOM.sql(owner, file).text();
         }
 

@@ -83,6 +83,20 @@ final class History {
         return ids;
     }
 
+    synchronized Set<UUID> acknowledgedIds() {
+        return Set.copyOf(acknowledged);
+    }
+
+    /** The same run as if messages that are not among these had never been: a server has lost them. */
+    synchronized History of(Set<UUID> remaining) {
+        History rest = new History();
+        rest.acknowledged(both(acknowledged, remaining));
+        rest.unknown(both(unknown, remaining));
+        rest.failed(failed);
+        deliveries.stream().filter(one -> remaining.contains(one.id())).forEach(rest::delivered);
+        return rest;
+    }
+
     synchronized int acknowledgedCount() {
         return acknowledged.size();
     }

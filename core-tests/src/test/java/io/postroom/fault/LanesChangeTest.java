@@ -39,6 +39,9 @@ import org.junit.jupiter.api.io.TempDir;
 class LanesChangeTest {
     private static final int KEYS = 40;
     private static final Duration LEASE = Duration.ofMillis(1_500);
+    /** Of relays in processes of their own: it must not run out by itself. */
+    private static final Duration LONG_LEASE = Duration.ofSeconds(15);
+
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final Act ACT = new Act("tester", "to see whether anything is lost");
 
@@ -93,12 +96,12 @@ class LanesChangeTest {
                 .isEqualTo(3);
     }
 
+    /** Each is killed with lanes that it was to give back, and with messages on their way: so many may come again, and no more. */
     @Test
     void nothingIsLostOrOutOfOrderWhenRelaysAreKilledMeanwhile(@TempDir Path folder) throws Exception {
         DeliveryFile file = DeliveryFile.in(folder);
         List<RelayProcess> relays = new ArrayList<>();
-        long unsettled = 0;
-        boolean known = true;
+        long unrecorded = 0;
         try (Conservation.Watch watch = new Conservation.Watch(database, "all", file.path(), false);
                 Writers writers = writers()) {
             relays.add(begin("survivor", file).running());
@@ -109,12 +112,7 @@ class LanesChangeTest {
                     writers.start(3);
                 }
                 Deadline.await("the victim delivers", PATIENCE, () -> file.countOf(victim.name()) > 50);
-                // Whether it has given its lanes back by then is left to chance.
-                subscriptions.changeLanes("all", lanes, ACT);
-                victim.child().kill();
-                long killed = System.nanoTime();
-                unsettled += victim.unsettled(database);
-                known &= System.nanoTime() - killed < LEASE.toNanos() / 3;
+                unrecorded += killWithLanes(victim, lanes, file);
                 awaitLanes(lanes);
             }
             writers.stop();
@@ -122,21 +120,53 @@ class LanesChangeTest {
             Deadline.await("everything is delivered", PATIENCE, () -> file.distinct() >= committed);
             watch.stop();
             assertThat(watch.wrong()).isEmpty();
-            known &= relays.get(0).child().lines().stream().noneMatch(line -> line.endsWith(" lost"));
+            assertThat(relays.get(0).child().lines())
+                    .as("the survivor loses no lane, so nothing of its own comes again")
+                    .noneMatch(line -> line.startsWith("telemetry: ") && line.endsWith(" lost"));
             relays.get(0).stop();
         } finally {
             relays.forEach(RelayProcess::close);
         }
         file.deliveries().forEach(history::delivered);
         assertThat(history.violations(Truth.stored(database.dataSource()))).isEmpty();
-        // Not known where the machine was so slow that others had taken lanes before anybody looked.
-        assertThat(!known || history.duplicates() <= unsettled)
-                .as("%d duplicates, %d unsettled at the kills", history.duplicates(), unsettled)
-                .isTrue();
+        assertThat((long) history.duplicates())
+                .as("repeated; delivered by the victims and not recorded when they were killed: %d", unrecorded)
+                .isLessThanOrEqualTo(unrecorded);
+    }
+
+    /**
+     * Asks for another number of lanes while a relay that has some stands still, and kills it before it hears of it. Nobody can take its
+     * lanes until this lets their leases run out, so what it leaves behind is there to be counted, however slow the machine is.
+     *
+     * @return how many messages it has delivered of which the database does not know
+     */
+    private long killWithLanes(RelayProcess victim, int lanes, DeliveryFile file) throws Exception {
+        Deadline.await("the victim has messages on their way", PATIENCE, () -> {
+            victim.child().freeze();
+            boolean busy = !victim.lanes(database).isEmpty()
+                    && !Conservation.unrecorded(database, "all", victim.name(), file)
+                            .isEmpty();
+            if (!busy) {
+                victim.child().thaw();
+            }
+            return busy;
+        });
+        LaneCount asked = subscriptions.changeLanes("all", lanes, ACT);
+        assertThat(asked.wanted()).as("it waits for the victim's lanes").isEqualTo(lanes);
+        victim.child().kill();
+        assertThat(victim.lanes(database)).as("lanes at the moment of death").isNotEmpty();
+        long unrecorded =
+                Conservation.unrecorded(database, "all", victim.name(), file).size();
+        database.execute(
+                "update postroom.relay set leased_until = clock_timestamp() - interval '1 second' where id = '"
+                        + victim.id() + "'",
+                "update postroom.lane set leased_until = clock_timestamp() - interval '1 second' where owner = '"
+                        + victim.id() + "'");
+        return unrecorded;
     }
 
     private RelayProcess.Starting begin(String name, DeliveryFile file) {
-        return RelayProcess.begin(database, name, file, 4, LEASE, Duration.ofMillis(1));
+        return RelayProcess.begin(database, name, file, 4, LONG_LEASE, Duration.ofMillis(1));
     }
 
     private void change(int lanes) {

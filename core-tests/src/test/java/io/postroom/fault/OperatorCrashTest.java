@@ -31,6 +31,7 @@ class OperatorCrashTest {
     private TestDatabase database;
     private Traffic traffic;
     private DeliveryFile file;
+    private int lanes = LANES;
 
     @BeforeEach
     void create() {
@@ -99,6 +100,44 @@ class OperatorCrashTest {
         }
     }
 
+    /** One transaction in several steps: the number, the lanes that go, those that stay or come, the deliveries. */
+    @Test
+    void aChangeOfLanesIsMadeOnceWhereverItsRelayDies() throws Exception {
+        Act act = new Act("operator", "more or fewer");
+        publish(Kind.GOOD);
+        live();
+        List<String> steps = List.of(
+                "kill before change_count.sql 1",
+                "kill after change_count.sql 1",
+                "kill after close_lanes.sql 1",
+                "kill after level_lanes.sql 1",
+                "kill after move_deliveries.sql 1",
+                "kill committed move_deliveries.sql 1");
+        for (String step : steps) {
+            lanes = lanes == LANES ? 5 : LANES + 1 + steps.indexOf(step) % 2;
+            FaultProcess relay = start(step);
+            relay.go().running();
+            // Each fails once, so that there are deliveries to be moved.
+            publish(Kind.GOOD, Kind.ONCE, Kind.GOOD);
+            Deadline.await(
+                    () -> step + ": it delivers: " + relay.child(),
+                    FaultProcess.PATIENCE,
+                    () -> file.countOf(relay.name()) > 0);
+            database.postroom().subscriptions().changeLanes(FaultMain.GOES_ON, lanes, act);
+            awaitDeath(relay, step);
+            live();
+            assertThat(count("lane")).as(step).isEqualTo(lanes);
+            assertThat(count("subscription where lanes = " + lanes + " and lanes_wanted is null"))
+                    .as(step)
+                    .isEqualTo(1);
+        }
+        History history = traffic.history(false, file);
+        assertThat(history.violations(Truth.stored(database.dataSource()))).isEmpty();
+        assertThat(history.duplicates())
+                .as("whoever changes the lanes has settled and given back its own")
+                .isZero();
+    }
+
     /** A relay that does all there is to do, and stops. */
     private void live() throws Exception {
         try (Relay relay = FaultMain.relay(settings(""), database.dataSource())) {
@@ -106,7 +145,7 @@ class OperatorCrashTest {
             Deadline.await(
                     "all is done",
                     FaultProcess.PATIENCE,
-                    () -> count("lane where replay_to is null and position = " + traffic.count()) == LANES
+                    () -> count("lane where replay_to is null and position = " + traffic.count()) == lanes
                             && count("delivery") == 0);
         }
     }
@@ -114,6 +153,10 @@ class OperatorCrashTest {
     private void die(String step) throws Exception {
         FaultProcess relay = start(step);
         relay.go();
+        awaitDeath(relay, step);
+    }
+
+    private void awaitDeath(FaultProcess relay, String step) throws Exception {
         Deadline.await(
                 () -> step + ": it dies: " + relay.child(),
                 FaultProcess.PATIENCE,

@@ -1,6 +1,7 @@
 package io.postroom.fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.postroom.Postroom;
 import io.postroom.message.Message;
@@ -13,6 +14,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -91,6 +93,27 @@ class RestoredCopyTest {
                 .isPositive();
         CopiedRows.copy(source, copy);
         assertThatTheRestIsDelivered(10 * KEYS - 10);
+    }
+
+    @Test
+    void deliversWhatWasNotDeliveredFromADumpOfTheWholeDatabase() throws Exception {
+        Optional<String> missing = Dump.missing(source);
+        assumeTrue(missing.isEmpty(), missing::toString);
+        spendTransactionIds(source, transactionId(copy) + 5_000);
+        deliverAThird();
+        source.execute("create table account (id text primary key)", "insert into account values ('account-0')");
+        Dump.copy(source, copy);
+        assertThat(copy.queryLong("select count(*) from account"))
+                .as("the application's own")
+                .isOne();
+        assertThat(copy.queryLong("select max(xid)::text::bigint from postroom.outbox"))
+                .as("the copy has messages of transactions that do not exist here yet")
+                .isGreaterThan(transactionId(copy) + 1_000);
+        copy.postroom().migrations().validate();
+        assertThatTheRestIsDelivered(10 * KEYS);
+        assertThat(copy.queryLong("select count(*) from postroom.outbox_default"))
+                .as("partitions are what they were")
+                .isZero();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.postroom.fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.postroom.Postroom;
 import io.postroom.deadletter.DeadLetterFilter;
@@ -27,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Predicate;
@@ -82,7 +84,22 @@ class RestoredDeliveriesTest {
 
     @Test
     void everythingThatWasUnderWayGoesOnAndComesToOneEnd() throws Exception {
-        UUID redrive = leaveSomethingOfEverything();
+        assertThatAllComesToOneEnd(leaveSomethingOfEverything(CopiedRows::copy));
+    }
+
+    @Test
+    void everythingInADumpOfTheWholeDatabaseGoesOnAndComesToOneEnd() throws Exception {
+        Optional<String> missing = Dump.missing(source);
+        assumeTrue(missing.isEmpty(), missing::toString);
+        assertThatAllComesToOneEnd(leaveSomethingOfEverything(Dump::copy));
+    }
+
+    /** How a database gets into another cluster. */
+    private interface Way {
+        void copy(TestDatabase source, TestDatabase copy) throws Exception;
+    }
+
+    private void assertThatAllComesToOneEnd(UUID redrive) throws Exception {
         assertThat(states(copy))
                 .as("deliveries in the copy")
                 .containsExactlyInAnyOrder("waiting", "parked", "scheduled", "held", "sending");
@@ -135,7 +152,7 @@ class RestoredDeliveriesTest {
     }
 
     /** Returns the redrive that was asked for and not begun. */
-    private UUID leaveSomethingOfEverything() throws Exception {
+    private UUID leaveSomethingOfEverything(Way way) throws Exception {
         publish(Messages.ofManyKeys("fine", 20));
         publish(Messages.sequence("waits", 3));
         publish(Messages.sequence("dies", 2));
@@ -176,7 +193,7 @@ class RestoredDeliveriesTest {
                     PATIENCE,
                     () -> source.queryLong("select count(*) from postroom.delivery where state = 'sending'") == 1);
             publish(Messages.ofManyKeys("new", 5));
-            CopiedRows.copy(source, copy);
+            way.copy(source, copy);
             hanging.mend().release();
         }
         return redrive;

@@ -135,6 +135,20 @@ class RelayTest {
     }
 
     @Test
+    void goesOnOnItsOwnWithTheLanesItTookWhenItWasStepped() throws Exception {
+        publish(Messages.ofManyKeys("stepped", 20));
+        try (Relay relay = relay(subscription().build())) {
+            assertThat(relay.runOnce()).isEqualTo(20);
+            assertThat(lanes("owner = '" + relay.id() + "'")).isEqualTo(4);
+            relay.start();
+            publish(Messages.ofManyKeys("on its own", 20));
+            sink.awaitAccepted(40, PATIENCE);
+        }
+        assertThat(sink.attempts()).hasSize(40);
+        assertThat(lanes("owner is null and position = " + (begin + 40))).isEqualTo(4);
+    }
+
+    @Test
     void deliversSoonAfterANudgeHoweverSeldomItPolls() throws Exception {
         try (Relay relay = postroom.relay()
                 .poll(Duration.ofSeconds(30), Duration.ofSeconds(30))

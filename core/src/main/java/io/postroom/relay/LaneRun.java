@@ -240,8 +240,8 @@ final class LaneRun {
             }
             lost = true;
             LOG.warn(
-                    "lost lane {} of subscription {}: fence {} is stale, another relay took the lane; what was not settled is"
-                            + " delivered again",
+                    "lost lane {} of subscription {}: fence {} is stale, another relay took the lane or the server was replaced; what"
+                            + " was not settled is delivered again",
                     lane.held().lane(),
                     lane.held().subscription(),
                     lane.held().fence());

@@ -78,6 +78,8 @@ final class Lanes {
 
     void start() {
         threaded = true;
+        // What was taken while the relay was stepped by hand has no thread yet, and nobody else works on it now.
+        running.values().forEach(LaneRun::start);
         balance();
         thread = Threads.keep("postroom-leases-" + settings.name(), this::run);
     }

@@ -23,8 +23,9 @@ import org.slf4j.LoggerFactory;
  * many; they share the lanes.
  *
  * <p>{@link #start} runs it on threads of its own until {@link #close}, which finishes what is on its way, settles it and gives
- * the lanes back. {@link #runOnce} does one round on the caller's thread instead, for tests. If the process dies, its lanes are
- * taken over when their leases run out, and what was not settled is delivered again.
+ * the lanes back. {@link #runOnce} does one round on the caller's thread instead, for tests; a relay may be stepped first and
+ * started then. If the process dies, its lanes are taken over when their leases run out, and what was not settled is delivered
+ * again.
  */
 public final class Relay implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Relay.class);

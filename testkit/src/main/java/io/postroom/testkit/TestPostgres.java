@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -34,6 +35,10 @@ public final class TestPostgres implements AutoCloseable {
     private final @Nullable Path directory;
     private final String base;
     private String binaries = "";
+
+    private TestPostgres(EmbeddedPostgres embedded, Path directory) {
+        this(embedded, directory, embedded.getJdbcUrl("postgres", "postgres"));
+    }
 
     private TestPostgres(@Nullable EmbeddedPostgres embedded, @Nullable Path directory, String base) {
         this.embedded = embedded;
@@ -64,20 +69,50 @@ public final class TestPostgres implements AutoCloseable {
     public static TestPostgres start(Map<String, String> settings) {
         try {
             Path directory = Scratch.directory("postroom-pg");
-            EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
-                    .setDataDirectory(directory)
-                    .setServerConfig("max_prepared_transactions", "20")
-                    .setServerConfig("max_connections", "200")
-                    .setServerConfig("shared_buffers", "256MB")
-                    .setServerConfig("max_wal_size", "1GB")
-                    .setServerConfig("synchronous_commit", "on")
-                    .setPGStartupWait(PATIENCE);
+            EmbeddedPostgres.Builder builder = builder(directory);
             settings.forEach(builder::setServerConfig);
-            EmbeddedPostgres started = builder.start();
-            return new TestPostgres(started, directory, started.getJdbcUrl("postgres", "postgres"));
+            return new TestPostgres(builder.start(), directory);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static EmbeddedPostgres.Builder builder(Path directory) {
+        return EmbeddedPostgres.builder()
+                .setDataDirectory(directory)
+                .setServerConfig("max_prepared_transactions", "20")
+                .setServerConfig("max_connections", "200")
+                .setServerConfig("shared_buffers", "256MB")
+                .setServerConfig("max_wal_size", "1GB")
+                .setServerConfig("synchronous_commit", "on")
+                .setPGStartupWait(PATIENCE);
+    }
+
+    /**
+     * A standby of this server, which streams from it: asynchronously, unless {@code synchronous_standby_names} says otherwise. To be closed
+     * by the test.
+     */
+    public TestPostgres standby() {
+        try {
+            Path copy = Scratch.directory("postroom-pg");
+            // What is written while the copy is made must still be there when it begins to stream.
+            execute("alter system set wal_keep_size = '1GB'");
+            execute("select pg_reload_conf()");
+            BaseBackup.take(url("postgres"), directory(), copy);
+            Files.createFile(copy.resolve("standby.signal"));
+            Files.writeString(
+                    copy.resolve("postgresql.auto.conf"),
+                    "primary_conninfo = 'host=localhost port=" + port() + " user=postgres'\n",
+                    StandardOpenOption.APPEND);
+            return new TestPostgres(builder(copy).setCleanDataDirectory(false).start(), copy);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Lets a standby take over: it takes writes when this returns. */
+    public void promote() {
+        execute("select pg_promote()");
     }
 
     /** SIGKILL for the postmaster: every connection breaks, nothing is flushed. Returns when all its processes are gone. */
@@ -177,6 +212,7 @@ public final class TestPostgres implements AutoCloseable {
         if (embedded != null) {
             try {
                 embedded.close();
+                BaseBackup.delete(directory());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
