@@ -65,7 +65,10 @@ public final class Archive {
     /** One step, one transaction; nothing if no day is old enough. */
     public Optional<ArchiveStep> step(Duration olderThan) {
         requireRetention(olderThan);
-        return database.transact(tx -> table.step(tx, olderThan));
+        return database.transact(tx -> {
+            table.takeTime(tx);
+            return table.step(tx, olderThan);
+        });
     }
 
     /**
@@ -232,6 +235,7 @@ public final class Archive {
     }
 
     private void requireDropped(Connection tx, LocalDate day) {
+        table.takeTime(tx);
         ArchiveTable.Dropped dropped = table.drop(tx, day);
         String need = String.valueOf(dropped.need());
         switch (dropped.outcome()) {

@@ -23,6 +23,7 @@ final class ArchiveTable {
     private final Sql findNeeds;
     private final Sql drop;
     private final Sql keep;
+    private final Sql takeTime;
 
     ArchiveTable(Schema schema) {
         step = schema.sql(ArchiveTable.class, "step.sql");
@@ -32,6 +33,7 @@ final class ArchiveTable {
         findNeeds = schema.sql(ArchiveTable.class, "find_needs.sql");
         drop = schema.sql(ArchiveTable.class, "drop.sql");
         keep = schema.sql(ArchiveTable.class, "keep.sql");
+        takeTime = schema.sql(ArchiveTable.class, "take_time.sql");
     }
 
     Optional<ArchiveStep> step(Connection tx, Duration olderThan) {
@@ -98,6 +100,11 @@ final class ArchiveTable {
 
     void keep(Connection tx) {
         keep.on(tx).one(row -> true);
+    }
+
+    /** No statement of this transaction is ended because it takes long. */
+    void takeTime(Connection tx) {
+        takeTime.on(tx).one(row -> true);
     }
 
     /** What became of a day that was to be dropped. */
