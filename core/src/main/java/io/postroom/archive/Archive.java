@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The archive of old days: archives what is old enough, shows it, reads it, drops it. Reading by position needs none of this: relays, read
@@ -36,6 +37,9 @@ public final class Archive {
 
     /** Others wait behind whoever waits for a lock, so it is not tried more often than this in one run. */
     private static final int LOCKED_MAX = 3;
+
+    /** Longer than any day is kept. */
+    private static final Duration FOR_EVER = Duration.ofDays(100_000);
 
     private static final Duration LOCKED_PAUSE = Duration.ofMillis(500);
 
@@ -188,6 +192,13 @@ public final class Archive {
             throw refused("dropped", verb, day, "it was dropped at " + found.droppedAt());
         }
         return found;
+    }
+
+    /** How many days are archived, and how many are not where a retention wants them; without one, none is. */
+    public DayCount count(@Nullable Retention retention) {
+        Duration olderThan = retention == null ? FOR_EVER : retention.archiveAfter();
+        Duration dropAfter = retention == null ? null : retention.dropAfter();
+        return database.run(tx -> table.count(tx, olderThan, dropAfter == null ? FOR_EVER : dropAfter));
     }
 
     /** Archived days that are older than they are kept, oldest first. */

@@ -23,6 +23,7 @@ final class ArchiveTable {
     private final Sql findNeeds;
     private final Sql drop;
     private final Sql keep;
+    private final Sql countDays;
     private final Sql takeTime;
 
     ArchiveTable(Schema schema) {
@@ -33,6 +34,7 @@ final class ArchiveTable {
         findNeeds = schema.sql(ArchiveTable.class, "find_needs.sql");
         drop = schema.sql(ArchiveTable.class, "drop.sql");
         keep = schema.sql(ArchiveTable.class, "keep.sql");
+        countDays = schema.sql(ArchiveTable.class, "count_days.sql");
         takeTime = schema.sql(ArchiveTable.class, "take_time.sql");
     }
 
@@ -86,6 +88,14 @@ final class ArchiveTable {
                 .set("kept", kept)
                 .set("limit", limit)
                 .list(row -> row.getObject("day", LocalDate.class));
+    }
+
+    DayCount count(Connection tx, Duration olderThan, Duration kept) {
+        return countDays
+                .on(tx)
+                .set("older_than", olderThan)
+                .set("kept", kept)
+                .one(row -> new DayCount(row.getLong("archived"), row.getLong("stuck"), row.getLong("undropped")));
     }
 
     /** Who needs an archived day, and which is the oldest. */

@@ -1,6 +1,7 @@
 package io.postroom.maintenance;
 
 import io.postroom.archive.Archive;
+import io.postroom.archive.DayCount;
 import io.postroom.archive.Retention;
 import io.postroom.audit.Audit;
 import io.postroom.deadletter.Redrives;
@@ -41,6 +42,8 @@ public final class Maintenance implements AutoCloseable {
     private final Redrives redrives;
     private final Telemetry telemetry;
     private final String schema;
+    private final Archive archive;
+    private final @Nullable Retention retention;
     private final @Nullable Archiver archiver;
     private final @Nullable Purger purger;
     private boolean redrivesFail;
@@ -66,6 +69,8 @@ public final class Maintenance implements AutoCloseable {
         this.externalCalls = new ExternalCalls(database, new Audit(database), telemetry);
         this.telemetry = telemetry;
         this.schema = database.schema().name();
+        this.archive = archive;
+        this.retention = retention;
         Duration dropAfter = retention == null ? null : retention.dropAfter();
         this.archiver = retention == null ? null : new Archiver(archive, schema, retention.archiveAfter());
         this.purger = dropAfter == null ? null : new Purger(archive, schema, dropAfter);
@@ -74,13 +79,13 @@ public final class Maintenance implements AutoCloseable {
     /** Begins at once and goes on every hour. */
     public void start() {
         everyHour("maintenance", () -> runAll(housekeeping()));
+        Runnable archiving = archiver == null ? () -> {} : archiver::archive;
         // By themselves: looking through a day takes as long as the day is large, and a first run may have months of
         // them.
-        if (archiver != null) {
-            everyHour("archiving", archiver::archive);
-        }
+        everyHour("archiving", () -> runAll(List.of(archiving, this::tellDays)));
         if (purger != null) {
-            everyHour("dropping days", purger::purge);
+            Runnable dropping = purger::purge;
+            everyHour("dropping days", () -> runAll(List.of(dropping, this::tellDays)));
         }
         long redriveMillis = REDRIVE_INTERVAL.toMillis();
         threads.scheduleWithFixedDelay(this::redriveQuietly, redriveMillis, redriveMillis, TimeUnit.MILLISECONDS);
@@ -100,6 +105,7 @@ public final class Maintenance implements AutoCloseable {
         if (purger != null) {
             steps.add(purger::purge);
         }
+        steps.add(this::tellDays);
         runAll(steps);
     }
 
@@ -162,6 +168,11 @@ public final class Maintenance implements AutoCloseable {
                             + " always, but can only be purged row by row",
                     schema);
         }
+    }
+
+    private void tellDays() {
+        DayCount days = archive.count(retention);
+        telemetry.archiveDays(days.archived(), days.stuck(), days.undropped());
     }
 
     @Override
