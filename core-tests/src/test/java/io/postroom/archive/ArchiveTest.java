@@ -3,6 +3,7 @@ package io.postroom.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.postroom.Postroom;
 import io.postroom.PostroomException;
 import io.postroom.doctor.Check;
 import io.postroom.doctor.Finding;
@@ -10,6 +11,7 @@ import io.postroom.message.Message;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
 import io.postroom.subscription.Act;
+import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
 import io.postroom.testkit.TestDatabase;
@@ -272,6 +274,30 @@ class ArchiveTest {
                 .maintenance(Retention.USUAL.dropAfter(Duration.ofDays(9)))
                 .runOnce();
         assertThat(archive.days(false)).extracting(ArchivedDay::day).containsExactly(days.day(8), days.day(9));
+    }
+
+    @Test
+    void maintenanceTellsHowManyDaysAreArchivedAndHowManyAreStuck() {
+        List<DayCount> told = new ArrayList<>();
+        Postroom postroom = Postroom.builder(database.dataSource())
+                .telemetry(new Telemetry() {
+                    @Override
+                    public void archiveDays(long archived, long stuck, long undropped) {
+                        told.add(new DayCount(archived, stuck, undropped));
+                    }
+                })
+                .build();
+        fill();
+        postroom.maintenance().runOnce();
+        database.execute("insert into postroom.consumer_offset (consumer, position) values ('python', 50)");
+        postroom.maintenance(Retention.USUAL).runOnce();
+        database.execute("delete from postroom.consumer_offset");
+        postroom.maintenance(Retention.USUAL).runOnce();
+        database.execute("insert into postroom.consumer_offset (consumer, position) values ('python', 50)");
+        postroom.maintenance(Retention.USUAL.dropAfter(WEEK)).runOnce();
+        assertThat(told)
+                .containsExactly(
+                        new DayCount(0, 0, 0), new DayCount(1, 2, 0), new DayCount(3, 0, 0), new DayCount(2, 0, 2));
     }
 
     @Test

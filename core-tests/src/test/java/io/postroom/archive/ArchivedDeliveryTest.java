@@ -121,6 +121,77 @@ class ArchivedDeliveryTest {
         assertThat(sink.accepted()).hasSize(30).doesNotHaveDuplicates();
     }
 
+    /**
+     * Messages that do not lie in a partition of the day on which they were stamped: nobody had made it, or that of an earlier day, or
+     * they were published just after midnight. The next day's may be hot or archived.
+     */
+    @Test
+    void aRestoredCopyDeliversNothingOfADroppedDayAgain() {
+        days.publish(10, Messages.ofManyKeys("first", 5));
+        days.publishStray(9, 9, Messages.ofManyKeys("stray", 5));
+        days.publishStray(9, 8, Messages.ofManyKeys("stray-stamped-later", 5));
+        days.publish(7, 8, Messages.ofManyKeys("midnight", 5));
+        days.publish(7, Messages.ofManyKeys("kept", 5));
+        days.publish(5, 6, Messages.ofManyKeys("hot-midnight", 5));
+        days.publishStray(4, 4, Messages.ofManyKeys("hot-stray", 5));
+        days.publish(Messages.ofManyKeys("now", 5));
+        RecordingSink sink = new RecordingSink();
+        run(sink);
+        assertThat(sink.accepted()).hasSize(40);
+        archive.run(Duration.ofDays(5));
+        for (int ago : new int[] {10, 9, 8}) {
+            archive.drop(days.day(ago), ACT);
+        }
+        assertThat(messages("stray-%")).isZero();
+        assertThat(messages("midnight-%")).isZero();
+        assertThat(messages("kept-%") + messages("hot-%") + messages("now-%")).isEqualTo(20);
+        archive.drop(days.day(7), ACT);
+        archive.drop(days.day(6), ACT);
+        assertThat(messages("hot-midnight-%")).isZero();
+
+        long end = days.end();
+        database.execute("update postroom.cluster set system_identifier = 1");
+        database.postroom().journal().stampAll();
+        assertThat(days.end()).as("nothing was without a position").isEqualTo(end);
+        run(sink);
+        assertThat(sink.accepted()).hasSize(40);
+        RecordingSink later = new RecordingSink();
+        try (Relay relay = database.postroom()
+                .relay()
+                .deliver(Subscription.named("later").build(), later)
+                .build()) {
+            relay.runOnce();
+        }
+        assertThat(later.accepted()).hasSize(10);
+    }
+
+    /** It waits where the day does not look for it: published on the next one. */
+    @Test
+    void aDeliveryHoldsTheDayOnWhichItsMessageWasStamped() {
+        Message midnight = Message.about("order", "o-1")
+                .event("OrderReminded")
+                .payload("{\"n\":1}")
+                .availableAt(Instant.now().plus(Duration.ofDays(30)))
+                .build();
+        days.publish(8, 9, List.of(midnight));
+        days.publish(Messages.ofManyKeys("now", 3));
+        RecordingSink sink = new RecordingSink();
+        run(sink);
+        assertThat(archive.run(WEEK)).hasSize(2);
+        assertThatThrownBy(() -> archive.drop(days.day(9), ACT))
+                .hasMessageContaining("it is needed by delivery all at 1");
+        database.execute("update postroom.delivery set due_at = now() - interval '1 second'");
+        run(sink);
+        assertThat(sink.accepted()).hasSize(4).last().isEqualTo(midnight);
+        archive.drop(days.day(9), ACT);
+    }
+
+    private long messages(String key) {
+        String where = " where aggregate_id like '" + key + "'";
+        return database.queryLong("select (select count(*) from postroom.outbox" + where
+                + ") + (select count(*) from postroom.outbox_archive" + where + ")");
+    }
+
     private void run(RecordingSink sink) {
         try (Relay relay = database.postroom()
                 .relay()

@@ -35,6 +35,7 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,6 +98,15 @@ class ReceptionTest {
                 .consumer("billing")
                 .node("test")
                 .retry(THRICE)
+                .build(projection);
+    }
+
+    private Reception rereading(Function<Message, Arrival> reader) {
+        return postroom.reception()
+                .consumer("billing")
+                .node("test")
+                .retry(THRICE)
+                .reader(reader)
                 .build(projection);
     }
 
@@ -598,22 +608,68 @@ class ReceptionTest {
     }
 
     @Test
-    void whatIsNoMessageIsBuriedWholeAndCannotBeRedriven() throws Exception {
+    void whatIsNoMessageIsBuriedWholeAndBuriedAgainWhereNobodyReadsItOnceMore() throws Exception {
+        buryRecord();
+        assertThat(redrive(null).done()).isOne();
+        assertThat(reception().redrive()).isTrue();
+        assertThat(applied()).isEmpty();
+        assertThat(strings("select error from postroom.dead_letter where resolution is null"))
+                .singleElement()
+                .asString()
+                .contains("this process does not read it again");
+    }
+
+    @Test
+    void whatIsNoMessageIsReadOnceMoreWhenItIsRedriven() throws Exception {
+        Message held = buryRecord();
+        Message message = Messages.order("read");
+        List<Message> given = new ArrayList<>();
+        redrive(JsonPatch.parse("[{\"op\":\"replace\",\"path\":\"/value\",\"value\":\"AAI=\"}]"));
+        Reception reading = rereading(whole -> {
+            given.add(whole);
+            return new Arrival("orders/0@0", new Envelope(1, message, 1), false, null);
+        });
+        assertThat(reading.redrive()).isTrue();
+        assertThat(reading.redrive()).isFalse();
+        assertThat(given).extracting(Message::id).containsOnly(held.id());
+        assertThat(given).extracting(Message::payload).containsOnly("{\"value\":\"AAI=\"}");
+        receive(List.of(message));
+        assertThat(applied())
+                .as("once, however it comes")
+                .containsExactly(message.id().toString());
+        assertThat(strings("select resolution from postroom.dead_letter")).containsExactly("redriven");
+    }
+
+    /** It is a message by now, which the projection does not take: from here on it is a dead letter like any other. */
+    @Test
+    void whatCouldBeReadAndFailsIsBuriedAsTheMessageThatItIs() throws Exception {
+        buryRecord();
+        Message message = Messages.order("bad");
+        failing.put("bad", new IllegalStateException("no"));
+        redrive(null);
+        Reception reading = rereading(whole -> new Arrival("orders/0@0", new Envelope(1, message, 1), false, null));
+        while (database.queryLong("select count(*) from postroom.redriven_letter") > 0) {
+            database.execute("update postroom.redriven_letter set due_at = now() - interval '1 second'");
+            assertThat(reading.redrive()).isTrue();
+        }
+        assertThat(strings("select message_id || ' ' || aggregate_id || ' ' || place from postroom.dead_letter"
+                        + " where resolution is null"))
+                .containsExactly(message.id() + " bad orders/0@0");
+        failing.clear();
+        redrive(null);
+        assertThat(reception().redrive()).as("without reading it once more").isTrue();
+        assertThat(applied()).containsExactly(message.id().toString());
+    }
+
+    private Message buryRecord() throws Exception {
         Message record = Message.about("kafka.record", "orders/0@0")
                 .event("kafka.record")
                 .payload("{\"value\":\"AAE=\"}")
                 .build();
-        Message good = Messages.order("good");
-        receiveAll(List.of(
-                new Arrival(
-                        "orders/0@0", new Envelope(1, record, 1), false, Unreadable.fault("there is no header ce_id")),
-                new Arrival("orders/0@1", new Envelope(2, good, 1), false, null)));
-        assertThat(handled).isEqualTo(2);
-        assertThat(applied()).containsExactly(good.id().toString());
+        receiveAll(List.of(new Arrival(
+                "orders/0@0", new Envelope(1, record, 1), false, Unreadable.fault("there is no header ce_id"))));
         assertThat(onlyLetter().burial().error()).isEqualTo("there is no header ce_id");
-        Redrive done = redrive(null);
-        assertThat(done.done()).isZero();
-        assertThat(done.skips().keySet()).allMatch(reason -> reason.contains("is no message"));
+        return record;
     }
 
     @Test

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The archive of old days: archives what is old enough, shows it, reads it, drops it. Reading by position needs none of this: relays, read
@@ -36,6 +37,9 @@ public final class Archive {
 
     /** Others wait behind whoever waits for a lock, so it is not tried more often than this in one run. */
     private static final int LOCKED_MAX = 3;
+
+    /** Longer than any day is kept. */
+    private static final Duration FOR_EVER = Duration.ofDays(100_000);
 
     private static final Duration LOCKED_PAUSE = Duration.ofMillis(500);
 
@@ -65,7 +69,10 @@ public final class Archive {
     /** One step, one transaction; nothing if no day is old enough. */
     public Optional<ArchiveStep> step(Duration olderThan) {
         requireRetention(olderThan);
-        return database.transact(tx -> table.step(tx, olderThan));
+        return database.transact(tx -> {
+            table.takeTime(tx);
+            return table.step(tx, olderThan);
+        });
     }
 
     /**
@@ -187,6 +194,13 @@ public final class Archive {
         return found;
     }
 
+    /** How many days are archived, and how many are not where a retention wants them; without one, none is. */
+    public DayCount count(@Nullable Retention retention) {
+        Duration olderThan = retention == null ? FOR_EVER : retention.archiveAfter();
+        Duration dropAfter = retention == null ? null : retention.dropAfter();
+        return database.run(tx -> table.count(tx, olderThan, dropAfter == null ? FOR_EVER : dropAfter));
+    }
+
     /** Archived days that are older than they are kept, oldest first. */
     public List<LocalDate> droppable(Duration kept) {
         return database.run(tx -> table.listDroppable(tx, kept, DAYS_MAX));
@@ -232,6 +246,7 @@ public final class Archive {
     }
 
     private void requireDropped(Connection tx, LocalDate day) {
+        table.takeTime(tx);
         ArchiveTable.Dropped dropped = table.drop(tx, day);
         String need = String.valueOf(dropped.need());
         switch (dropped.outcome()) {

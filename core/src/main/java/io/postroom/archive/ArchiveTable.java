@@ -23,6 +23,8 @@ final class ArchiveTable {
     private final Sql findNeeds;
     private final Sql drop;
     private final Sql keep;
+    private final Sql countDays;
+    private final Sql takeTime;
 
     ArchiveTable(Schema schema) {
         step = schema.sql(ArchiveTable.class, "step.sql");
@@ -32,6 +34,8 @@ final class ArchiveTable {
         findNeeds = schema.sql(ArchiveTable.class, "find_needs.sql");
         drop = schema.sql(ArchiveTable.class, "drop.sql");
         keep = schema.sql(ArchiveTable.class, "keep.sql");
+        countDays = schema.sql(ArchiveTable.class, "count_days.sql");
+        takeTime = schema.sql(ArchiveTable.class, "take_time.sql");
     }
 
     Optional<ArchiveStep> step(Connection tx, Duration olderThan) {
@@ -86,6 +90,14 @@ final class ArchiveTable {
                 .list(row -> row.getObject("day", LocalDate.class));
     }
 
+    DayCount count(Connection tx, Duration olderThan, Duration kept) {
+        return countDays
+                .on(tx)
+                .set("older_than", olderThan)
+                .set("kept", kept)
+                .one(row -> new DayCount(row.getLong("archived"), row.getLong("stuck"), row.getLong("undropped")));
+    }
+
     /** Who needs an archived day, and which is the oldest. */
     record Needs(@Nullable String need, LocalDate oldest) {}
 
@@ -98,6 +110,11 @@ final class ArchiveTable {
 
     void keep(Connection tx) {
         keep.on(tx).one(row -> true);
+    }
+
+    /** No statement of this transaction is ended because it takes long. */
+    void takeTime(Connection tx) {
+        takeTime.on(tx).one(row -> true);
     }
 
     /** What became of a day that was to be dropped. */

@@ -1,6 +1,7 @@
 package io.postroom.maintenance;
 
 import io.postroom.archive.Archive;
+import io.postroom.archive.DayCount;
 import io.postroom.archive.Retention;
 import io.postroom.audit.Audit;
 import io.postroom.deadletter.Redrives;
@@ -8,6 +9,7 @@ import io.postroom.externalcall.ExternalCalls;
 import io.postroom.postgres.Database;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -17,14 +19,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does the housekeeping every hour, and every few seconds goes on with redrives that others have left unfinished, on a thread of its
- * own. One process of a system should run it; more do no harm. If none does, nothing fails for a week and nothing is lost after
- * that.
+ * Does the housekeeping every hour, and every few seconds goes on with redrives that others have left unfinished, on threads of its
+ * own: archiving, dropping, redrives and the rest do not wait for each other, and what fails keeps nothing else from being done. Each takes
+ * one connection while it works. One process of a system should run it; more do no harm. If none does, nothing fails for a week and nothing
+ * is lost after that.
  */
 public final class Maintenance implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Maintenance.class);
     private static final Duration INTERVAL = Duration.ofHours(1);
     private static final Duration REDRIVE_INTERVAL = Duration.ofSeconds(1);
+    private static final int THREADS = 4;
 
     private final PartitionKeeper partitions;
     private final TickThinner ticks;
@@ -38,10 +42,13 @@ public final class Maintenance implements AutoCloseable {
     private final Redrives redrives;
     private final Telemetry telemetry;
     private final String schema;
+    private final Archive archive;
+    private final @Nullable Retention retention;
     private final @Nullable Archiver archiver;
     private final @Nullable Purger purger;
     private boolean redrivesFail;
-    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
+    /** One thread for each thing that is done beside the others. */
+    private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS, work -> {
         Thread made = new Thread(work, "postroom-maintenance");
         made.setDaemon(true);
         return made;
@@ -62,6 +69,8 @@ public final class Maintenance implements AutoCloseable {
         this.externalCalls = new ExternalCalls(database, new Audit(database), telemetry);
         this.telemetry = telemetry;
         this.schema = database.schema().name();
+        this.archive = archive;
+        this.retention = retention;
         Duration dropAfter = retention == null ? null : retention.dropAfter();
         this.archiver = retention == null ? null : new Archiver(archive, schema, retention.archiveAfter());
         this.purger = dropAfter == null ? null : new Purger(archive, schema, dropAfter);
@@ -69,13 +78,76 @@ public final class Maintenance implements AutoCloseable {
 
     /** Begins at once and goes on every hour. */
     public void start() {
-        thread.scheduleWithFixedDelay(this::runQuietly, 0, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+        everyHour("maintenance", () -> runAll(housekeeping()));
+        Runnable archiving = archiver == null ? () -> {} : archiver::archive;
+        // By themselves: looking through a day takes as long as the day is large, and a first run may have months of
+        // them.
+        everyHour("archiving", () -> runAll(List.of(archiving, this::tellDays)));
+        if (purger != null) {
+            Runnable dropping = purger::purge;
+            everyHour("dropping days", () -> runAll(List.of(dropping, this::tellDays)));
+        }
         long redriveMillis = REDRIVE_INTERVAL.toMillis();
-        thread.scheduleWithFixedDelay(this::redriveQuietly, redriveMillis, redriveMillis, TimeUnit.MILLISECONDS);
+        threads.scheduleWithFixedDelay(this::redriveQuietly, redriveMillis, redriveMillis, TimeUnit.MILLISECONDS);
     }
 
-    /** One round, on the caller's thread. */
+    private void everyHour(String what, Runnable work) {
+        threads.scheduleWithFixedDelay(() -> runQuietly(what, work), 0, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** One round, on the caller's thread. What fails keeps nothing else from being done, and is thrown at the end. */
     public void runOnce() {
+        List<Runnable> steps = housekeeping();
+        // Last: it may wait for locks.
+        if (archiver != null) {
+            steps.add(archiver::archive);
+        }
+        if (purger != null) {
+            steps.add(purger::purge);
+        }
+        steps.add(this::tellDays);
+        runAll(steps);
+    }
+
+    private List<Runnable> housekeeping() {
+        return new ArrayList<>(List.of(
+                this::keepPartitions,
+                ticks::thin,
+                settlements::thin,
+                inbox::purge,
+                keys::purge,
+                jobs::purge,
+                lapsedKeys::tell,
+                locks::purge,
+                externalCalls::parkOverdue,
+                this::tellStrays));
+    }
+
+    private static void runAll(List<Runnable> steps) {
+        Throwable first = null;
+        for (Runnable step : steps) {
+            try {
+                step.run();
+            } catch (RuntimeException | Error e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
+            if (Thread.currentThread().isInterrupted()) {
+                break;
+            }
+        }
+        if (first instanceof Error error) {
+            throw error;
+        }
+        if (first instanceof RuntimeException failure) {
+            throw failure;
+        }
+    }
+
+    private void keepPartitions() {
         List<String> made = partitions.keep();
         if (!made.isEmpty()) {
             LOG.info(
@@ -85,14 +157,9 @@ public final class Maintenance implements AutoCloseable {
                     made.get(0),
                     made.get(made.size() - 1));
         }
-        ticks.thin();
-        settlements.thin();
-        inbox.purge();
-        keys.purge();
-        jobs.purge();
-        lapsedKeys.tell();
-        locks.purge();
-        externalCalls.parkOverdue();
+    }
+
+    private void tellStrays() {
         boolean strays = partitions.hasStrays();
         telemetry.strays(strays);
         if (strays) {
@@ -101,18 +168,16 @@ public final class Maintenance implements AutoCloseable {
                             + " always, but can only be purged row by row",
                     schema);
         }
-        // Last: it may wait for locks.
-        if (archiver != null) {
-            archiver.archive();
-        }
-        if (purger != null) {
-            purger.purge();
-        }
+    }
+
+    private void tellDays() {
+        DayCount days = archive.count(retention);
+        telemetry.archiveDays(days.archived(), days.stuck(), days.undropped());
     }
 
     @Override
     public void close() {
-        thread.shutdownNow();
+        threads.shutdownNow();
     }
 
     private void redriveQuietly() {
@@ -127,15 +192,17 @@ public final class Maintenance implements AutoCloseable {
         }
     }
 
-    private void runQuietly() {
+    private void runQuietly(String what, Runnable work) {
         try {
-            runOnce();
+            work.run();
         } catch (RuntimeException | Error e) {
             // Whatever it is: an executor forgets a task that throws.
             LOG.warn(
-                    "maintenance of schema {} did not finish: {}; it is tried again in {} minutes",
+                    "{} of schema {} did not finish: {}{}; it is tried again in {} minutes",
+                    what,
                     schema,
                     said(e),
+                    e.getSuppressed().length == 0 ? "" : ", and " + e.getSuppressed().length + " more like it",
                     INTERVAL.toMinutes());
         }
     }

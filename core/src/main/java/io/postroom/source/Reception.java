@@ -4,6 +4,8 @@ import io.postroom.PostroomException;
 import io.postroom.inbox.Inbox;
 import io.postroom.inbox.Retention;
 import io.postroom.journal.Journal;
+import io.postroom.message.Envelope;
+import io.postroom.message.Message;
 import io.postroom.postgres.Database;
 import io.postroom.relay.Projection;
 import io.postroom.retry.Backoff;
@@ -20,6 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -74,7 +77,7 @@ public final class Reception {
                 watch,
                 account);
         this.undertaker = new Undertaker(table, consumer, node, telemetry);
-        this.redriving = new Redriving(builder.database, table, application, undertaker, retry, node);
+        this.redriving = new Redriving(builder.database, table, application, undertaker, retry, node, builder.reader);
     }
 
     /** Whoever has messages to be handled. Its methods are called by the thread that handles them. */
@@ -381,6 +384,7 @@ public final class Reception {
         private Duration deadline = Duration.ofSeconds(60);
         private int batchMax = 500;
         private int transactionsMax = 8;
+        private Function<Message, Arrival> reader = Builder::unread;
 
         public Builder(Database database, Inbox inbox, Journal journal, Telemetry telemetry) {
             this.database = database;
@@ -422,6 +426,25 @@ public final class Reception {
         public Builder transactionsMax(int transactions) {
             this.transactionsMax = transactions;
             return this;
+        }
+
+        /**
+         * How what was no message is read once more when its dead letter is redriven. It is given what an unreadable arrival held, with the
+         * operator's patch if there is one, and answers with an arrival that may be unreadable again; it never throws.
+         */
+        public Builder reader(Function<Message, Arrival> reader) {
+            this.reader = Objects.requireNonNull(reader, "reader");
+            return this;
+        }
+
+        private static Arrival unread(Message whole) {
+            return new Arrival(
+                    whole.aggregateId(),
+                    new Envelope(1, whole, 1),
+                    false,
+                    Unreadable.fault(
+                            "what was received is no message, and this process does not read it again; read it with"
+                                    + " postroom deadletter show and discard it"));
         }
 
         public Reception build(Projection projection) {

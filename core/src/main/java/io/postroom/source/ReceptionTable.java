@@ -50,13 +50,14 @@ final class ReceptionTable {
         postponeRedriven = schema.sql(ReceptionTable.class, "postpone_redriven.sql");
     }
 
-    /** A dead letter to be applied once more. */
+    /** A dead letter to be applied once more; {@code unreadable} if it holds what was no message. */
     record Redriven(
             long deadLetter,
             int attempts,
             long position,
             @Nullable String place,
-            Message message) {}
+            Message message,
+            boolean unreadable) {}
 
     /** A message to give up on, and why. */
     record Grave(
@@ -169,12 +170,14 @@ final class ReceptionTable {
         return takeRedriven
                 .on(tx)
                 .set("consumer", consumer)
+                .set("unreadable", Unreadable.ERROR_CLASS)
                 .first(row -> new Redriven(
                         row.getLong("dead_letter"),
                         row.getInt("attempts"),
                         row.getLong("position"),
                         row.getString("place"),
-                        MessageRow.read(row, 1)));
+                        MessageRow.read(row, 1),
+                        row.getBoolean("unreadable")));
     }
 
     Optional<Integer> lockRedriven(Connection tx, long deadLetter) {

@@ -1,6 +1,7 @@
 package io.postroom.source;
 
 import io.postroom.message.Envelope;
+import io.postroom.message.Message;
 import io.postroom.postgres.Database;
 import io.postroom.relay.OutcomeException;
 import io.postroom.retry.Decision;
@@ -11,13 +12,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Applies dead letters that an operator has redriven, one at a time: in one transaction with the inbox and with the end of its row. Any
- * process of the consumer may; two never take the same. Safe for use by many threads.
+ * process of the consumer may; two never take the same. What was no message is read once more: this process may know better, or the
+ * operator has patched it. Safe for use by many threads.
  */
 record Redriving(
         Database database,
@@ -25,7 +28,8 @@ record Redriving(
         Application application,
         Undertaker undertaker,
         RetryPolicy retry,
-        String node) {
+        String node,
+        Function<Message, Arrival> reader) {
     private static final Logger LOG = LoggerFactory.getLogger(Redriving.class);
     /** How long one is left alone that cannot be applied for no fault of its own. */
     private static final Duration ASIDE = Duration.ofSeconds(5);
@@ -37,13 +41,13 @@ record Redriving(
         long began = System.nanoTime();
         try {
             return database.transact(tx -> {
-                application.enter(tx);
+                Application.Entry entry = application.enter(tx);
                 Optional<ReceptionTable.Redriven> found = table.takeRedriven(tx, application.consumer());
                 if (found.isEmpty()) {
                     return false;
                 }
                 taken[0] = found.get();
-                apply(tx, found.get());
+                apply(tx, found.get(), entry);
                 done[0] = true;
                 return true;
             });
@@ -62,15 +66,36 @@ record Redriving(
         }
     }
 
-    private void apply(Connection tx, ReceptionTable.Redriven redriven) {
-        Envelope envelope = new Envelope(Math.max(1, redriven.position()), redriven.message(), redriven.attempts() + 1);
-        Arrival arrival = new Arrival("dead letter " + redriven.deadLetter(), envelope, true, null);
-        Application.Item item = application.read(arrival);
+    private void apply(Connection tx, ReceptionTable.Redriven redriven, Application.Entry entry) {
+        Application.Item item = application.read(arrival(redriven));
         if (item.unreadable() != null) {
             throw new NotAppliedException(new OutcomeException(item.unreadable()));
         }
-        application.project(tx, List.of(item), redriven.attempts() + 1);
+        Message message = item.arrival().envelope().message();
+        if (redriven.unreadable() && !entry.filter().wants(message)) {
+            LOG.info(
+                    "redriven dead letter {} is message {}, which consumer {} does not want",
+                    redriven.deadLetter(),
+                    message.id(),
+                    application.consumer());
+        } else {
+            application.project(tx, List.of(item), redriven.attempts() + 1);
+        }
         table.endRedriven(tx, redriven.deadLetter());
+    }
+
+    private Arrival arrival(ReceptionTable.Redriven redriven) {
+        if (redriven.unreadable()) {
+            Arrival read = reader.apply(redriven.message());
+            Envelope envelope = read.envelope();
+            return new Arrival(
+                    read.place(),
+                    new Envelope(envelope.position(), envelope.message(), redriven.attempts() + 1),
+                    read.sequenced(),
+                    read.unreadable());
+        }
+        Envelope envelope = new Envelope(Math.max(1, redriven.position()), redriven.message(), redriven.attempts() + 1);
+        return new Arrival("dead letter " + redriven.deadLetter(), envelope, true, null);
     }
 
     private void failed(ReceptionTable.Redriven redriven, Application.Result result, Duration took) {
@@ -105,7 +130,8 @@ record Redriving(
                     verdict.fault().errorClass(),
                     verdict.fault().message());
             if (verdict.decision() instanceof Decision.GiveUp) {
-                undertaker.buryAgain(new Application.Grave(tx, ofSubscription), redriven, trial, verdict);
+                undertaker.buryAgain(
+                        new Application.Grave(tx, ofSubscription), readable(redriven, ofSubscription), trial, verdict);
                 table.endRedriven(tx, redriven.deadLetter());
             } else {
                 Duration after = verdict.decision() instanceof Decision.TryAgain again ? again.after() : ASIDE;
@@ -113,5 +139,20 @@ record Redriving(
             }
             return true;
         });
+    }
+
+    /** What could be read by now is buried as the message that it is, under its own id and key. */
+    private ReceptionTable.Redriven readable(ReceptionTable.Redriven redriven, boolean ofSubscription) {
+        Arrival read = redriven.unreadable() ? arrival(redriven) : null;
+        if (read == null || read.unreadable() != null) {
+            return redriven;
+        }
+        return new ReceptionTable.Redriven(
+                redriven.deadLetter(),
+                redriven.attempts(),
+                read.letterPosition(ofSubscription),
+                redriven.place(),
+                read.envelope().message(),
+                false);
     }
 }

@@ -46,10 +46,7 @@ public final class SourceRedriver implements Redriver {
     @Override
     public Map<Long, String> refusals(Connection tx, long[] ids) {
         Map<Long, String> reasons = new HashMap<>();
-        refusals.on(tx)
-                .set("ids", ids)
-                .set("unreadable", Unreadable.ERROR_CLASS)
-                .list(row -> reasons.put(row.getLong(1), row.getString(2)));
+        refusals.on(tx).set("ids", ids).list(row -> reasons.put(row.getLong(1), row.getString(2)));
         return reasons;
     }
 

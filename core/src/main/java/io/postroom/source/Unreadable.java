@@ -2,7 +2,7 @@ package io.postroom.source;
 
 import io.postroom.retry.Fault;
 
-/** What a source got that is no message. It is buried whole, and cannot be redriven. */
+/** What a source got that is no message. It is buried whole; a redrive reads it once more, as an operator may have patched it. */
 public final class Unreadable {
     /** The error class of its dead letter. */
     public static final String ERROR_CLASS = "source.unreadable";

@@ -113,6 +113,30 @@ final class Acts {
         return requireWithin(point, point.upTo(journal), attempt);
     }
 
+    /** Refuses what begins among messages that are gone: it would pass over them. May take its time where days were dropped by hand. */
+    void requireKept(Point from, long after, String attempt) {
+        requireKept(from, after, journal.keptAfter(), attempt);
+    }
+
+    /** The same for a transaction that has looked before; until it ends no archived day is dropped. */
+    void keep(Connection tx, Point from, long after, String attempt) {
+        requireKept(from, after, table.keepArchive(tx), attempt);
+    }
+
+    private void requireKept(Point from, long after, long keptAfter, String attempt) {
+        if (after < keptAfter) {
+            throw refused(
+                    "messages-gone",
+                    attempt,
+                    "it is to begin at " + (from instanceof Point.Beginning ? "the beginning" : from)
+                            + ", but messages up to position " + keptAfter
+                            + " are gone with the days that were dropped; the oldest that are kept begin at position "
+                            + (keptAfter + 1) + ", stamped after " + database.run(tx -> table.stampedBy(tx, keptAfter))
+                            + ": say --from " + (keptAfter + 1)
+                            + " to go without the others, or get them from where you keep such days");
+        }
+    }
+
     private long requireWithin(Point point, long position, String attempt) {
         long end = journal.refreshHead().position();
         if (position > end) {

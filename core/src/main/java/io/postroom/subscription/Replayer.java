@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Lets a subscription, or a copy of it, deliver messages once more. */
+/** Lets a subscription, or a copy of it, deliver messages once more. Refuses to begin among messages that are gone. */
 final class Replayer {
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_.-]{0,99}");
 
@@ -54,6 +54,8 @@ final class Replayer {
             return Optional.empty();
         }
         ReplayPlan plan = plan(tx, subscription, span, locked);
+        // Once more: a day may have been dropped since, and none is from here on.
+        acts.keep(tx, request.from(), span.after(), attempt(name));
         lanes.move(tx, name, plan.moves());
         acts.table().beginReplay(tx, name, request.rate(), plan.after(), plan.upTo());
         acts.record(tx, act, "replay", name, details(plan, request.rate(), LaneCounter.details(plan.moves())));
@@ -119,6 +121,7 @@ final class Replayer {
         return acts.transact(tx -> {
             SubscriptionTable.Locked subscription = acts.lock(tx, request.name(), attempt);
             ReplayPlan plan = planCopy(tx, subscription, copy, span, attempt);
+            acts.keep(tx, request.from(), span.after(), attempt);
             if (!acts.table().makeCopy(tx, request.name(), copy, request.rate(), span.after())) {
                 throw taken(copy, attempt);
             }
@@ -188,6 +191,7 @@ final class Replayer {
                             + " there is nothing: it begins after position " + after + " and ends at " + upTo
                             + "; name an earlier beginning or a later end");
         }
+        acts.requireKept(request.from(), after, attempt);
         return new Span(after, upTo);
     }
 

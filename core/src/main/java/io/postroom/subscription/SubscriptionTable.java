@@ -44,6 +44,8 @@ final class SubscriptionTable {
     private final Sql rememberedFrom;
     private final Sql feedsKafka;
     private final Sql clock;
+    private final Sql keepArchive;
+    private final Sql stampedBy;
 
     SubscriptionTable(Schema schema) {
         // The one on which relays talk to each other.
@@ -72,6 +74,8 @@ final class SubscriptionTable {
         remove = schema.sql(SubscriptionTable.class, "remove.sql");
         wake = schema.sql(SubscriptionTable.class, "wake.sql");
         clock = schema.sql(SubscriptionTable.class, "clock.sql");
+        keepArchive = schema.sql(SubscriptionTable.class, "keep_archive.sql");
+        stampedBy = schema.sql(SubscriptionTable.class, "stamped_by.sql");
     }
 
     /** A subscription that is locked for the rest of a transaction. */
@@ -240,6 +244,19 @@ final class SubscriptionTable {
 
     Instant clock(Connection tx) {
         return clock.on(tx).one(row -> row.getObject(1, OffsetDateTime.class).toInstant());
+    }
+
+    /** No archived day is dropped until the transaction ends; the last position that was dropped before. */
+    long keepArchive(Connection tx) {
+        return keepArchive.on(tx).one(row -> row.getLong(1));
+    }
+
+    /** When a position had been given out. */
+    Instant stampedBy(Connection tx, long position) {
+        return stampedBy
+                .on(tx)
+                .set("position", position)
+                .one(row -> row.getObject(1, OffsetDateTime.class).toInstant());
     }
 
     private static @Nullable String text(@Nullable Double value) {

@@ -126,6 +126,12 @@ public interface Telemetry {
     /** Whether messages lie in the outbox's default partition, because nobody made their day's own in time. */
     default void strays(boolean present) {}
 
+    /**
+     * How many days are archived; how many are old enough for it and are not; and how many of the archived are older than they are kept.
+     * After a round of archiving or dropping.
+     */
+    default void archiveDays(long archived, long stuck, long undropped) {}
+
     /** The age of the oldest message that a read model has not applied, and how old it may be. */
     default void readModelAge(String readModel, Duration age, Duration ageMax) {}
 

@@ -122,7 +122,8 @@ revoke all on function /*schema*/passed_at(date) from public;
 --   generation    of a read model, asked for and not made yet
 --   move          of a subscription that comes back from a broker
 --   delivery      the first message of that day that waits in a subscription. One that is scheduled for later, even for months, holds a day
---                 in the archive only: it is read there when it is due
+--                 in the archive only: it is read there when it is due. With a dropped day go all messages that have their position there,
+--                 also those that were published on another day
 create function /*schema*/day_needs(day date, passed_at bigint, to_drop boolean, at_most integer)
     returns table (kind text, name text, "position" bigint)
     language sql
@@ -159,7 +160,8 @@ $$
     union all
     (select 'delivery', v.subscription, min(v.position)
      from /*schema*/delivery as v
-     where v.outbox_day = day_needs.day and v.dead_letter is null and (to_drop or v.state <> 'scheduled')
+     where v.dead_letter is null
+       and (v.outbox_day = day_needs.day and v.state <> 'scheduled' or to_drop and v.position <= day_needs.passed_at)
      group by v.subscription
      order by 3, 2
      limit at_most)
@@ -351,7 +353,8 @@ end
 $$;
 revoke all on function /*schema*/archive_step(interval) from public;
 
--- Drops the oldest archived day, if it is the given one and nobody needs it. Its row stays and says so.
+-- Drops the oldest archived day, if it is the given one and nobody needs it. Its row stays and says so. Its messages go wherever they lie, row
+-- by row where that is not a partition of this day: what stayed without an entry would get another position in a restored copy.
 --   dropped    it is gone, in the archive of the outbox and of the journal
 --   none       it is not archived, or was dropped already
 --   earlier    an earlier day is still archived: need names it. Days go in their order
@@ -369,6 +372,8 @@ declare
     parent text;
     oldest date;
     passed bigint;
+    entries regclass := to_regclass('/*schema*/journal_' || to_char(day, 'YYYYMMDD'));
+    early  record;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
         -- What commits while a lock is waited for must be seen.
@@ -394,6 +399,23 @@ begin
             need := need || '; the day ends at ' || passed;
             outcome := 'needed';
             return;
+        end if;
+        if exists (select from /*schema*/outbox_default) then
+            -- Nobody had made the partition of this day, or of an earlier one that was stamped on this one.
+            delete from /*schema*/outbox_default as o where o.day = drop_archived_day.day;
+            if entries is not null then
+                execute format('delete from /*schema*/outbox_default as o using %s as j'
+                               ' where j.outbox_day < %L and o.seq = j.seq and o.day = j.outbox_day', entries, day);
+            end if;
+        end if;
+        if entries is not null then
+            -- Published just after midnight, by a clock that the stamp had asked just before.
+            for early in execute format('select j.outbox_day, array_agg(j.seq) as seqs from %s as j where j.outbox_day > %L group by 1',
+                                        entries, day)
+            loop
+                delete from /*schema*/outbox as o where o.day = early.outbox_day and o.seq = any (early.seqs);
+                delete from /*schema*/outbox_archive as o where o.day = early.outbox_day and o.seq = any (early.seqs);
+            end loop;
         end if;
         foreach parent in array array['journal', 'outbox'] loop
             continue when not exists (

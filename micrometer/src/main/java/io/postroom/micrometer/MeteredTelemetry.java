@@ -35,6 +35,7 @@ public final class MeteredTelemetry implements Telemetry {
     private final PerValue<Told> readModelAges;
     private final PerValue<Told> readModelLimits;
     private final PerValue<Told> hourly;
+    private final PerValue<Told> archiveDays;
 
     /** Of the schema that is called {@code postroom}. */
     public MeteredTelemetry(MeterRegistry registry) {
@@ -65,6 +66,13 @@ public final class MeteredTelemetry implements Telemetry {
         readModelLimits = new PerValue<>(name -> readModel("postroom.readmodel.age.max", "How old that may be.", name));
         hourly = new PerValue<>(name -> meters.told(
                 name, null, "As the last round of maintenance in this process found it.", HOURLY_STALE_AFTER));
+        archiveDays = new PerValue<>(state -> meters.told(
+                "postroom.archive.days",
+                null,
+                "Days, as the last round of maintenance in this process found them.",
+                HOURLY_STALE_AFTER,
+                "state",
+                state));
     }
 
     @Override
@@ -195,6 +203,13 @@ public final class MeteredTelemetry implements Telemetry {
     @Override
     public void strays(boolean present) {
         hourly.of("postroom.outbox.strays").tell(present ? 1 : 0);
+    }
+
+    @Override
+    public void archiveDays(long archived, long stuck, long undropped) {
+        archiveDays.of("archived").tell(archived);
+        archiveDays.of("stuck").tell(stuck);
+        archiveDays.of("undropped").tell(undropped);
     }
 
     @Override

@@ -91,6 +91,19 @@ class MeteredTelemetryTest {
     }
 
     @Test
+    void daysOfTheArchiveAreCountedByState() {
+        telemetry.archiveDays(80, 2, 1);
+        telemetry.archiveDays(81, 1, 0);
+        assertThat(gauge("archived")).isEqualTo(81);
+        assertThat(gauge("stuck")).isEqualTo(1);
+        assertThat(gauge("undropped")).isZero();
+    }
+
+    private double gauge(String state) {
+        return registry.get("postroom.archive.days").tag("state", state).gauge().value();
+    }
+
+    @Test
     void theInboxSpeaksTheWordsOfTheConventions() {
         telemetry.received("orders", "first", 3);
         telemetry.received("orders", "duplicate", 2);

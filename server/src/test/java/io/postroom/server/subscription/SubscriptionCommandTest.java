@@ -227,6 +227,28 @@ class SubscriptionCommandTest {
     }
 
     @Test
+    void refusesToReplayWhatWasDropped() {
+        database.execute(
+                "insert into postroom.archive_day (day, first_position, last_position, passed_at, has_messages, dropped_at)"
+                        + " values (current_date - 90, 1, 6, 6, true, now())");
+        try {
+            for (String copy : new String[] {"", " --as again"}) {
+                CommandRun run = run(("replay billing --from 4 --reason r --yes" + copy).split(" "));
+                assertThat(run.exitCode()).isEqualTo(1);
+                assertThat(run.err())
+                        .contains("it is to begin at position 4, but messages up to position 6 are gone")
+                        .contains("say --from 7 to go without the others");
+            }
+            assertThat(count("lane where replay_to is not null")).isZero();
+            assertThat(count("audit")).isZero();
+            assertThat(run("replay", "billing", "--from", "7", "--dry-run").exitCode())
+                    .isZero();
+        } finally {
+            database.execute("delete from postroom.archive_day");
+        }
+    }
+
+    @Test
     void replaysAtARate() {
         run("replay", "billing", "--from", "4", "--rate", "6000/m", "--reason", "r", "--yes");
         assertThat(database.queryLong("select replay_rate from postroom.subscription"))

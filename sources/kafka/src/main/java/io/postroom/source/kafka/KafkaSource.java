@@ -59,9 +59,9 @@ public final class KafkaSource implements AutoCloseable {
     private @Nullable Thread poller;
     private @Nullable Thread redriver;
 
-    private KafkaSource(Builder builder, Reception reception, Map<String, Object> settings) {
+    private KafkaSource(Builder builder, Reception reception, RecordReader reader, Map<String, Object> settings) {
         this.reception = reception;
-        this.reader = new RecordReader(builder.consumer);
+        this.reader = reader;
         this.inbox = builder.postroom.inbox();
         this.retention = builder.retention;
         this.topics = List.copyOf(builder.topics);
@@ -339,6 +339,7 @@ public final class KafkaSource implements AutoCloseable {
             if (!problems.isEmpty()) {
                 throw new IllegalArgumentException("could not build Kafka source: " + String.join("; ", problems));
             }
+            RecordReader reader = new RecordReader(consumer);
             Reception reception = postroom.reception()
                     .consumer(consumer)
                     .node(node)
@@ -346,8 +347,9 @@ public final class KafkaSource implements AutoCloseable {
                     .deadline(deadline)
                     .batchMax(batchMax)
                     .transactionsMax(transactionsMax)
+                    .reader(reader::again)
                     .build(projection);
-            return new KafkaSource(this, reception, settings);
+            return new KafkaSource(this, reception, reader, settings);
         }
 
         private long pollIntervalMillis() {

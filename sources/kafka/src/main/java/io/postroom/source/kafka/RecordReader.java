@@ -20,14 +20,19 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -83,6 +88,67 @@ final class RecordReader {
                     new Envelope(record.offset() + 1, whole(record, place), 1),
                     false,
                     Unreadable.fault(e.getMessage()));
+        }
+    }
+
+    /**
+     * What was no message, read once more from what its dead letter holds: for a reader that knows better, or after an operator's patch.
+     * What is not there in the form in which it was buried cannot be read.
+     */
+    Arrival again(Message whole) {
+        try {
+            JsonNode content = JsonMapper.shared().readTree(whole.payload());
+            return read(record(content));
+        } catch (JacksonException | IllegalArgumentException e) {
+            return new Arrival(
+                    whole.aggregateId(),
+                    new Envelope(1, whole, 1),
+                    false,
+                    Unreadable.fault("its dead letter does not hold a record: "
+                            + (e instanceof JacksonException ? "the payload is no JSON" : e.getMessage())
+                            + "; patch it, or discard it"));
+        }
+    }
+
+    private static ConsumerRecord<byte[], byte[]> record(JsonNode content) {
+        byte[] key = bytes(content, "keyBase64");
+        byte[] value = bytes(content, "valueBase64");
+        RecordHeaders headers = new RecordHeaders();
+        for (JsonNode header : content.path("headers")) {
+            headers.add(required(header, "name").asString(), bytes(header, "valueBase64"));
+        }
+        return new ConsumerRecord<>(
+                required(content, "topic").asString(),
+                required(content, "partition").asInt(),
+                required(content, "offset").asLong(),
+                content.path("timestamp").asLong(ConsumerRecord.NO_TIMESTAMP),
+                TimestampType.CREATE_TIME,
+                key == null ? ConsumerRecord.NULL_SIZE : key.length,
+                value == null ? ConsumerRecord.NULL_SIZE : value.length,
+                key,
+                value,
+                headers,
+                Optional.empty());
+    }
+
+    private static JsonNode required(JsonNode node, String name) {
+        JsonNode found = node.path(name);
+        boolean isText = name.equals("topic") || name.equals("name");
+        if (isText ? !found.isString() : !found.isIntegralNumber()) {
+            throw new IllegalArgumentException(name + " is missing, or not " + (isText ? "text" : "a number"));
+        }
+        return found;
+    }
+
+    private static byte @Nullable [] bytes(JsonNode node, String name) {
+        JsonNode found = node.path(name);
+        if (found.isNull() || found.isMissingNode()) {
+            return null;
+        }
+        try {
+            return Base64.getDecoder().decode(found.asString());
+        } catch (IllegalArgumentException | JacksonException e) {
+            throw new IllegalArgumentException(name + " is not Base64", e);
         }
     }
 

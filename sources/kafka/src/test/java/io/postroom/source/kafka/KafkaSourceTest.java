@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
 import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.JsonPatch;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.inbox.Retention;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.relay.Projection;
 import io.postroom.retry.RetryPolicy;
+import io.postroom.sink.kafka.KafkaSink;
 import io.postroom.sink.kafka.testing.KafkaBroker;
 import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.ChildJvm;
@@ -23,6 +25,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,6 +47,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -332,11 +336,90 @@ class KafkaSourceTest {
             note(feed.send(20, 10));
             awaitBooked(220);
         }
-        assertThat(letters("resolution is null")).as("what is no message stays").isOne();
+        assertThat(letters("resolution is null and error_class = 'source.unreadable'"))
+                .as("what is no message still is none")
+                .isOne();
+        assertThat(letters("resolution is null")).isOne();
         // A redriven message comes after others of its key, so order is left aside here.
         assertThat(Books.wrong(database, "select id from sent").stream()
                         .filter(each -> !each.startsWith("out of order")))
                 .isEmpty();
+    }
+
+    /** A producer forgot the id; an operator who knows it puts it in. */
+    @Test
+    void whatIsNoMessageIsRedrivenWithAPatchAndTakesEffectOnce() throws Exception {
+        try (Feed feed = feed();
+                KafkaSource source = source("one").build(new Books())) {
+            Message message = Feed.message("account-0", 1_000, 77);
+            sendWithoutId(message);
+            source.start();
+            note(feed.send(30, 3));
+            awaitBooked(30);
+            Books.await("buried", PATIENCE, () -> letters("resolution is null") == 1);
+            assertThat(letters("error = 'there is no header ce_id'")).isOne();
+
+            redrive(null);
+            Books.await(
+                    "read once more, and buried again",
+                    PATIENCE,
+                    () -> letters("origin is not null and error = 'there is no header ce_id'") == 1);
+            String id =
+                    Base64.getEncoder().encodeToString(message.id().toString().getBytes(StandardCharsets.UTF_8));
+            redrive(JsonPatch.parse(
+                    "[{\"op\":\"add\",\"path\":\"/headers/-\",\"value\":{\"name\":\"ce_id\",\"valueBase64\":\"" + id
+                            + "\"}}]"));
+            note(List.of(message));
+            awaitBooked(31);
+            sendWhole(message);
+            note(feed.sendLast(8));
+            awaitBooked(39);
+        }
+        assertThat(letters("resolution is null")).isZero();
+        assertThat(Books.wrong(database, "select id from sent").stream()
+                        .filter(each -> !each.startsWith("out of order")))
+                .isEmpty();
+    }
+
+    private void redrive(@Nullable JsonPatch patch) throws InterruptedException {
+        UUID id = database.postroom()
+                .deadLetters()
+                .redrives()
+                .request(RedriveRequest.redrive(DeadLetterFilter.ofOwner("books"))
+                        .patch(patch)
+                        .actor("ann")
+                        .reason("the id is known")
+                        .build())
+                .request()
+                .id();
+        database.postroom().deadLetters().redrives().run(id, now -> {});
+    }
+
+    private void sendWithoutId(Message message) throws Exception {
+        send(message, "ce_id");
+    }
+
+    private void sendWhole(Message message) throws Exception {
+        send(message, "");
+    }
+
+    /** As the sink writes it, but for one header. */
+    private void send(Message message, String leftOut) throws Exception {
+        String elsewhere = own + "-record-" + (leftOut.isEmpty() ? "whole" : leftOut);
+        broker.createTopic(elsewhere, 1);
+        try (KafkaSink sink = KafkaSink.builder()
+                .bootstrapServers(broker.bootstrapServers())
+                .topic(elsewhere)
+                .build()) {
+            sink.send(new Envelope(1, message, 1)).toCompletableFuture().get();
+        }
+        try (KafkaProducer<byte[], byte[]> producer = producer(Map.of())) {
+            for (ConsumerRecord<byte[], byte[]> record : broker.read(elsewhere)) {
+                record.headers().remove(leftOut);
+                producer.send(new ProducerRecord<>(own, null, record.key(), record.value(), record.headers()))
+                        .get();
+            }
+        }
     }
 
     /** The database goes away; nothing is buried, and the group stays whole. */

@@ -13,6 +13,7 @@ import io.postroom.testkit.Messages;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -110,6 +111,68 @@ class RecordReaderTest {
         assertThat(READER.read(record(parts)).envelope().message().id())
                 .as("the same record is the same dead letter")
                 .isEqualTo(arrival.envelope().message().id());
+    }
+
+    @Test
+    void whatItsDeadLetterHoldsIsTheRecordToTheLastByte() {
+        Map<String, String> parts = parts();
+        parts.put("ce_type", "a b");
+        ConsumerRecord<byte[], byte[]> record = record(parts);
+        record.headers()
+                .add("nothing", null)
+                .add("binary", new byte[] {(byte) 0xff, 0})
+                .add("twice", "first".getBytes(StandardCharsets.UTF_8))
+                .add("twice", "last".getBytes(StandardCharsets.UTF_8));
+        Message whole = READER.read(record).envelope().message();
+        Arrival again = READER.again(whole);
+        assertThat(again.envelope().message().id()).isEqualTo(whole.id());
+        assertThat(again.envelope().message().payload()).isEqualTo(whole.payload());
+        assertThat(again.unreadable()).isEqualTo(READER.read(record).unreadable());
+
+        Message patched = with(whole, whole.payload().replace(base64("a b"), base64("Placed")));
+        Arrival read = READER.again(patched);
+        assertThat(read.unreadable()).isNull();
+        parts.put("ce_type", "Placed");
+        Arrival good = READER.read(record(parts));
+        assertThat(read.place()).isEqualTo(good.place());
+        assertThat(read.sequenced()).isEqualTo(good.sequenced());
+        assertThat(read.envelope().message().payload())
+                .isEqualTo(good.envelope().message().payload());
+        assertThat(read.envelope().message().headers()).containsEntry("twice", "last");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{}|topic is missing",
+                "[]|topic is missing",
+                "{\"topic\":\"t\",\"partition\":\"x\",\"offset\":1}|partition is missing, or not a number",
+                "{\"topic\":\"t\",\"partition\":0,\"offset\":1,\"valueBase64\":\"?\"}|valueBase64 is not Base64",
+                "{\"topic\":\"t\",\"partition\":0,\"offset\":1,\"valueBase64\":{}}|valueBase64 is not Base64",
+                "{\"topic\":\"t\",\"partition\":0,\"offset\":1,\"headers\":[{}]}|name is missing",
+                "{\"topic\":\"t\",\"partition\":0,\"offset\":1}|header ce_specversion is missing"
+            })
+    void whatADeadLetterDoesNotHoldCannotBeReadAndIsNotLost(String payload, String reason) {
+        Message held = Message.about("kafka.record", "t/0@7")
+                .event("kafka.record")
+                .payload(payload)
+                .build();
+        Arrival again = READER.again(held);
+        assertThat(again.unreadable()).isNotNull();
+        assertThat(again.unreadable().message()).contains(reason);
+    }
+
+    private static Message with(Message message, String payload) {
+        return Message.about(message.aggregateType(), message.aggregateId())
+                .id(message.id())
+                .event(message.eventType())
+                .payload(payload)
+                .build();
+    }
+
+    private static String base64(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
     }
 
     /** As tracing agents, interceptors and mirrors add them. */
