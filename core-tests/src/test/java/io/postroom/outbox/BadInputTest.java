@@ -197,6 +197,12 @@ class BadInputTest {
                         "repeats a key: " + shown(json), "message.payload-repeats-key", "same key twice", json)));
 
         bad.add(headers("65", "message.headers-too-many", "65 headers, the limit is 64", numbered(65)));
+        bad.add(headers("65 and a trace", "message.headers-too-many", "65 headers", traced(numbered(65))));
+        bad.add(headers(
+                "32769 bytes and a trace",
+                "message.headers-too-large",
+                "are 32769 bytes as JSON, the limit is 32768",
+                traced(headersOf(32_769))));
         bad.add(headers("10000", "message.headers-too-large", "limit is 32768", numbered(10_000)));
         bad.add(headers(
                 "32769 bytes",
@@ -530,6 +536,8 @@ class BadInputTest {
             good.add(new Good("payload " + shown(payload), d -> d.payload = payload));
         }
         good.add(new Good("64 headers", d -> d.headers = numbered(64)));
+        good.add(new Good("64 headers and a trace", d -> d.headers = traced(numbered(64))));
+        good.add(new Good("32768 bytes of headers and a trace", d -> d.headers = traced(headersOf(32_768))));
         good.add(new Good("32768 bytes of headers", d -> d.headers = headersOf(32_768)));
         good.add(new Good("32768 bytes of headers with escapes", d -> d.headers = escapedHeadersOf(32_768)));
         good.add(new Good("header of 8192 bytes", d -> d.headers = Map.of("a", "é".repeat(4096))));
@@ -756,6 +764,13 @@ class BadInputTest {
             headers.put("h" + i, "v");
         }
         return headers;
+    }
+
+    private static Map<String, String> traced(Map<String, String> headers) {
+        Map<String, String> traced = new LinkedHashMap<>(headers);
+        traced.put("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+        traced.put("tracestate", "vendor=\"é\"");
+        return traced;
     }
 
     /** Headers whose JSON has so many bytes. */

@@ -36,29 +36,23 @@ public final class MessageRules {
 
     /**
      * The rules for a message that is to be published. Throws an {@link InvalidMessageException} that names the value, the limit
-     * and what to do.
+     * and what to do. A trace is not counted among the headers: whoever is given as many as may be, and works within one, can pass them on.
      */
     public static void check(Message message) {
         checkFacts(message);
-        checkHeaders(message, message.headers(), message.headers());
+        checkHeaders(message, message.headers());
     }
 
-    /**
-     * The rules for a message that came back from outside, with what Postroom added to its headers: its own, and the trace, which is not
-     * counted when a message is published within one.
-     */
+    /** The rules for a message that came back from outside, with what Postroom added to its headers. */
     public static void checkReceived(Message message) {
         checkFacts(message);
-        Map<String, String> headers = OwnHeaders.without(message.headers());
-        Map<String, String> counted = new HashMap<>(headers);
-        counted.keySet().removeAll(TRACE);
-        checkHeaders(message, headers, counted);
+        checkHeaders(message, OwnHeaders.without(message.headers()));
         PayloadHash.check(message);
     }
 
     /**
      * Of headers that came from outside, those that a message can have, and Postroom's own: whoever stands beside the publisher or on the
-     * way, a tracing agent say, may have added what no outbox takes. Of too many the first stay.
+     * way, a tracing agent say, may have added what no outbox takes. Of too many the first stay, and the trace.
      */
     public static Map<String, String> fitting(Map<String, String> headers) {
         Map<String, String> fitting = new LinkedHashMap<>();
@@ -67,12 +61,10 @@ public final class MessageRules {
         for (Map.Entry<String, String> header : headers.entrySet()) {
             String name = header.getKey();
             String value = header.getValue();
-            if (OwnHeaders.has(name)) {
+            if (OwnHeaders.has(name) || TRACE.contains(name) && isHeader(name, value)) {
                 fitting.put(name, value);
             } else if (others < HEADERS_MAX
-                    && isHeaderName(name)
-                    && isHeaderText(value)
-                    && utf8Length(value) <= HEADER_VALUE_BYTES_MAX
+                    && isHeader(name, value)
                     && bytes + jsonLength(header) <= HEADERS_BYTES_MAX) {
                 fitting.put(name, value);
                 others++;
@@ -80,6 +72,10 @@ public final class MessageRules {
             }
         }
         return fitting;
+    }
+
+    private static boolean isHeader(String name, String value) {
+        return isHeaderName(name) && isHeaderText(value) && utf8Length(value) <= HEADER_VALUE_BYTES_MAX;
     }
 
     private static void checkFacts(Message message) {
@@ -135,7 +131,9 @@ public final class MessageRules {
         PayloadRules.check(message);
     }
 
-    private static void checkHeaders(Message message, Map<String, String> headers, Map<String, String> counted) {
+    private static void checkHeaders(Message message, Map<String, String> headers) {
+        Map<String, String> counted = new HashMap<>(headers);
+        counted.keySet().removeAll(TRACE);
         long total =
                 counted.entrySet().stream().mapToLong(MessageRules::jsonLength).sum();
         checkThat(

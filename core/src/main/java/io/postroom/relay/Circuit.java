@@ -154,11 +154,15 @@ final class Circuit {
      * @return whether this was news
      */
     boolean unavailable(Fault cause, @Nullable Duration after, boolean byProbe) {
-        return unavailable(cause, after, byProbe, RelaySettings.PAUSE_MAX);
+        return open(cause, after, byProbe, RelaySettings.PAUSE_MAX);
     }
 
-    /** The same, with a probe after the given time at the latest, unless the destination has asked for more. */
-    boolean unavailable(Fault cause, @Nullable Duration after, boolean byProbe, Duration most) {
+    /** The same, of a destination that has not said so itself: a probe goes after the given time at the latest. */
+    boolean suspected(Fault cause, boolean byProbe, Duration most) {
+        return open(cause, null, byProbe, most);
+    }
+
+    private boolean open(Fault cause, @Nullable Duration after, boolean byProbe, Duration most) {
         synchronized (this) {
             if (gone || !closed && !byProbe) {
                 return false;
@@ -167,8 +171,7 @@ final class Circuit {
             failures++;
             fault = cause;
             Duration wait = after == null ? backoff.after(failures) : after;
-            Duration bound = after == null ? most : RelaySettings.PAUSE_MAX;
-            Duration bounded = wait.compareTo(bound) > 0 ? bound : wait;
+            Duration bounded = wait.compareTo(most) > 0 ? most : wait;
             probeAtNanos = System.nanoTime() + bounded.toNanos();
             prober = null;
             probeSent = false;

@@ -45,6 +45,7 @@ final class FailedAttempt {
         Decision decision = failure.decide(subscription.retry(), attempt);
         if (failure.isUnanswered() && !isToBlame()) {
             standAside(
+                    decision,
                     RelaySettings.PAUSE_MAX,
                     "nothing else was answered meanwhile, so no attempt is counted; another message goes first");
         } else if (decision instanceof Decision.Unavailable) {
@@ -62,6 +63,7 @@ final class FailedAttempt {
             lane.handBack();
         } else if (isRetryable(decision) && circuit.failsEverybody(slot.keyHash(), subscription.outageKeys())) {
             standAside(
+                    decision,
                     RelaySettings.OUTAGE_PROBE_MAX,
                     "so did messages of " + subscription.outageKeys()
                             + " keys and none was accepted: the destination is held to be at fault, no attempt is counted");
@@ -98,12 +100,27 @@ final class FailedAttempt {
     }
 
     /** Perhaps the destination is at fault, perhaps this message: another message is to find out. */
-    private void standAside(Duration probeMax, String why) {
-        boolean news = circuit.unavailable(failure.fault(), failure.after(), slot.isProbe(), probeMax);
+    private void standAside(Decision decision, Duration probeMax, String why) {
+        // The time that was asked for is this message's alone: others go as probes meanwhile.
+        boolean news = circuit.suspected(failure.fault(), slot.isProbe(), probeMax);
         log(news || failure.isUnanswered() ? Level.WARN : Level.DEBUG, why);
-        Duration wait = circuit.view().map(Circuit.View::probeIn).orElse(Duration.ZERO);
-        lane.keepWaiting(slot, wait.plus(RelaySettings.STAND_ASIDE), attempt - 1, failure.fault());
+        Duration probeIn = circuit.view().map(Circuit.View::probeIn).orElse(Duration.ZERO);
+        Duration aside = probeIn.plus(RelaySettings.STAND_ASIDE);
+        Duration asked = asked(decision);
+        lane.keepWaiting(slot, asked.compareTo(aside) > 0 ? asked : aside, attempt - 1, failure.fault());
         lane.handBack();
+    }
+
+    /** The time that was asked for with the answer, as far as the policy lets it count; an hour at most for a last attempt. */
+    private Duration asked(Decision decision) {
+        Duration after = failure.after();
+        if (after == null) {
+            return Duration.ZERO;
+        }
+        if (decision instanceof Decision.TryAgain again) {
+            return again.after();
+        }
+        return after.compareTo(RelaySettings.PAUSE_MAX) > 0 ? RelaySettings.PAUSE_MAX : after;
     }
 
     private void note() {

@@ -85,7 +85,7 @@ final class Callers extends Handler.Wrapper implements Connection.Listener {
         synchronized (this) {
             waiting.remove(caller);
         }
-        boolean hasBody = request.getLength() != 0;
+        boolean hasBody = hasBody(request);
         if (hasBody && !bodies.tryAcquire()) {
             response.getHeaders().put(new HttpField(HttpHeader.CONNECTION, "close"));
             Response.writeError(request, response, callback, 503);
@@ -100,6 +100,11 @@ final class Callers extends Handler.Wrapper implements Connection.Listener {
             }
         });
         return super.handle(hasBody ? new Timed(request, waitMax) : request, response, callback);
+    }
+
+    /** By its head: the length of a request without a body is unknown, as that of one in chunks is. */
+    private static boolean hasBody(Request request) {
+        return request.getLength() > 0 || request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING);
     }
 
     /** A request whose body has to come in time. */

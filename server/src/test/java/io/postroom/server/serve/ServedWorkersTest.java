@@ -101,12 +101,28 @@ class ServedWorkersTest {
                                     + " and payload::text = '{\"order\": {\"id\": 7}}'"
                                     + " and headers ->> 'traceparent' like '00-4bf92f35%'"))
                     .isEqualTo(1);
+            // As many headers as a job may have, and besides them the trace that enqueue adds.
+            database.postroom().database().transact(tx -> {
+                Job.Builder full =
+                        Job.of("order.remind", "{\"order\": {\"id\": 8}}").queue("hooks");
+                for (int i = 0; i < 64; i++) {
+                    full.header("h" + i, "x");
+                }
+                database.postroom().jobs().enqueue(tx, full.build());
+                try (Statement statement = tx.createStatement()) {
+                    return statement.executeUpdate("update postroom.job set headers = (headers::jsonb"
+                            + " || jsonb_build_object('traceparent', '00-1', 'tracestate', 'a=1'))::json");
+                }
+            });
+            awaitDone(2);
+            assertThat(database.queryLong("select count(*) from postroom.outbox where aggregate_id = '8'"))
+                    .isEqualTo(1);
             enqueue(Job.of("order.remind", "{\"order\": {}}"));
             await(() -> database.queryLong(
                             "select count(*) from postroom.dead_letter where error_class = 'invalid-message' and cause = 'rejected'")
                     == 1);
             assertThat(database.queryLong("select count(*) from postroom.outbox"))
-                    .isEqualTo(1);
+                    .isEqualTo(2);
             workers.terminate();
             assertThat(workers.awaitExit()).isZero();
         }

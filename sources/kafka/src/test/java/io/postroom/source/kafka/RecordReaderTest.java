@@ -197,6 +197,22 @@ class RecordReaderTest {
         assertThat(arrival.envelope().message().headers()).isEqualTo(Map.of("traceparent", "00-1", "twice", "last"));
     }
 
+    /** As publish makes it of a message with as many headers as it may have. */
+    @Test
+    void aTraceTakesTheRoomOfNoHeader() {
+        ConsumerRecord<byte[], byte[]> record = record(parts());
+        record.headers().add("traceparent", "00-1".getBytes(StandardCharsets.UTF_8));
+        for (int i = 0; i < 64; i++) {
+            record.headers().add("h" + i, "x".getBytes(StandardCharsets.UTF_8));
+        }
+        record.headers().add("tracestate", "a=1".getBytes(StandardCharsets.UTF_8));
+        Arrival arrival = READER.read(record);
+        assertThat(arrival.unreadable()).isNull();
+        assertThat(arrival.envelope().message().headers())
+                .hasSize(66)
+                .containsKeys("h0", "h63", "traceparent", "tracestate");
+    }
+
     @Test
     void ofTooManyHeadersTheFirstStay() {
         ConsumerRecord<byte[], byte[]> many = record(parts());
