@@ -17,6 +17,7 @@ import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.relay.RelayFile;
 import io.postroom.server.relay.SettingsText;
 import io.postroom.server.relay.WorkersBlock;
+import io.postroom.server.settings.Given;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
@@ -27,6 +28,7 @@ import io.postroom.server.tracing.Traces;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
@@ -151,7 +153,14 @@ public final class ServeCommand implements Callable<Integer> {
                 begin(file, parts, postroom, running);
                 if (parts.contains("console")) {
                     Console console = Console.start(
-                            source, schema, file.upcasters(), file.console(), metrics, List.of(), running(file, parts));
+                            source,
+                            schema,
+                            file.upcasters(),
+                            file.console(),
+                            metrics,
+                            List.of(),
+                            running(file, parts),
+                            given(file, schema));
                     running.push(console);
                     terminal.say("console at " + console.entry());
                 } else if (parts.contains("metrics")) {
@@ -166,6 +175,20 @@ public final class ServeCommand implements Callable<Integer> {
                 end(running);
             }
         }
+    }
+
+    /** What the process was told: by its file, and by options that come before it. */
+    private List<Given> given(RelayFile file, Schema schema) {
+        List<Given> given = new ArrayList<>(file.given());
+        if (options.url() != null) {
+            given.removeIf(each -> each.path().equals(List.of("url")));
+            given.add(new Given(List.of("url"), Given.MASK, "option --url"));
+        }
+        if (options.schema() != null) {
+            given.removeIf(each -> each.path().equals(List.of("schema")));
+            given.add(new Given(List.of("schema"), schema.name(), "option --schema"));
+        }
+        return given;
     }
 
     /** What of the parts there is something to do for. */
