@@ -3,6 +3,7 @@ package io.postroom.server.serve;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.maintenance.Maintenance;
+import io.postroom.opentelemetry.Tracing;
 import io.postroom.postgres.Schema;
 import io.postroom.projection.MaterializedViews;
 import io.postroom.relay.Relay;
@@ -210,30 +211,34 @@ public final class ServeCommand implements Callable<Integer> {
             maintenance.start();
             views.start();
         }
-        if (parts.contains("relay") && file.hasSubscriptions()) {
+        boolean relays = parts.contains("relay") && file.hasSubscriptions();
+        boolean works = parts.contains("workers") && !file.workers().isEmpty();
+        Traces traces = relays || works ? file.tracing().map(Traces::start).orElse(null) : null;
+        if (traces != null) {
+            running.push(traces);
+        }
+        Tracing spans = traces == null ? null : traces.tracing();
+        if (relays) {
             DurabilityCheck.warn(postroom.database(), terminal);
             // A position to begin at may be that of a message that nobody has stamped yet.
             postroom.journal().stampAll();
-            Traces traces = file.tracing().map(Traces::start).orElse(null);
-            if (traces != null) {
-                running.push(traces);
-            }
-            Relay relay = file.relay(postroom, traces == null ? null : traces.tracing());
+            Relay relay = file.relay(postroom, spans);
             running.push(relay);
             relay.start();
         }
-        if (parts.contains("workers") && !file.workers().isEmpty()) {
-            work(file.workers(), postroom, running);
+        if (works) {
+            work(file.workers(), postroom, spans, running);
         }
     }
 
-    private static void work(WorkersBlock block, Postroom postroom, Deque<AutoCloseable> running) {
+    private static void work(
+            WorkersBlock block, Postroom postroom, @Nullable Tracing spans, Deque<AutoCloseable> running) {
         Schedules schedules = postroom.schedules();
         postroom.database().transact(tx -> {
             block.schedules().forEach(schedule -> schedules.put(tx, schedule));
             return true;
         });
-        block.workers(postroom).ifPresent(workers -> {
+        block.workers(postroom, spans).ifPresent(workers -> {
             running.push(workers);
             workers.start();
         });
