@@ -93,6 +93,57 @@ class DeadLetterPlanTest {
     }
 
     @Test
+    void orderConflictsOfAFewReadNoMoreOfTheJournalAndOfOtherDeadLettersThanTheyMay() throws SQLException {
+        yard.database.execute("analyze");
+        int entries = 2_000;
+        List<JsonNode> nodes = explain(
+                DeliveryRedriver.class,
+                "conflicts.sql",
+                Map.of(
+                        ":ids::",
+                        "'{1,5000}'::",
+                        ":entries_max",
+                        String.valueOf(entries),
+                        ":keys_max",
+                        "1000000",
+                        ":messages_max",
+                        "300000",
+                        ":compared_max",
+                        "20000",
+                        ":samples_max",
+                        "10"));
+        for (String table : List.of("journal", "dead_letter")) {
+            assertThat(nodes.stream()
+                            .filter(node ->
+                                    node.path("Relation Name").asString("").startsWith(table))
+                            .mapToDouble(DeadLetterPlanTest::read)
+                            .sum())
+                    .as(table)
+                    .isLessThanOrEqualTo(entries + 10);
+        }
+    }
+
+    @Test
+    void thoseOfOneKeyAreCountedWithoutLookingAtOthers() throws SQLException {
+        yard.database.execute("analyze postroom.dead_letter");
+        List<JsonNode> nodes = explain(
+                DeadLetters.class,
+                "count_up_to.sql",
+                Map.of(
+                        ":aggregate_type::text",
+                        "'order'::text",
+                        ":aggregate_id::text",
+                        "'o-600'::text",
+                        ":letters_max",
+                        "10001"));
+        assertThat(nodes).allSatisfy(node -> assertThat(read(node)).isLessThanOrEqualTo(10));
+        RedrivePlan plan = yard.letters.plan(
+                DeadLetterFilter.builder().owner("billing").aggregateId("o-600").build(), 100);
+        assertThat(plan.letters()).isEqualTo(1);
+        assertThat(plan.conflicts().keys()).isEqualTo(1);
+    }
+
+    @Test
     void orderConflictsBeyondWhatIsComparedByNameAreToldByTheirHash() {
         OrderConflicts conflicts =
                 yard.letters.plan(DeadLetterFilter.ofOwner("billing")).conflicts();

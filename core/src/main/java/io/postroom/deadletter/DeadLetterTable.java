@@ -113,13 +113,12 @@ final class DeadLetterTable {
                         OrderConflicts.NONE));
     }
 
-    /** The same of the newest, and the ids of some of them. */
-    record Counted(RedrivePlan plan, List<Long> newest) {}
+    /** The same of the newest, and their ids. */
+    record Counted(RedrivePlan plan, List<Long> ids) {}
 
-    Counted countUpTo(Connection tx, DeadLetterFilter filter, int lettersMax, int newest) {
+    Counted countUpTo(Connection tx, DeadLetterFilter filter, int lettersMax) {
         return filter.on(countUpTo.on(tx))
                 .set("letters_max", lettersMax + 1)
-                .set("newest", newest)
                 .one(row -> new Counted(
                         new RedrivePlan(
                                 row.getLong("id_max"),
@@ -130,7 +129,7 @@ final class DeadLetterTable {
                                 instantOrNull(row, "first_buried_at"),
                                 instantOrNull(row, "last_buried_at"),
                                 OrderConflicts.NONE),
-                        List.of((Long[]) row.getArray("newest").getArray())));
+                        List.of((Long[]) row.getArray("ids").getArray())));
     }
 
     List<Found> findIds(Connection tx, DeadLetterFilter filter, long after, long upTo, int limit) {

@@ -37,8 +37,14 @@ public final class DeadLetters {
     /** A plan that does not look at all counts no further. */
     public static final int PLAN_MAX = 10_000;
 
-    /** Among so many of the newest it looks for order conflicts. */
+    /** Where there are more, it looks for order conflicts among so many of the newest. */
     private static final int CONFLICT_SAMPLE = 1_000;
+
+    /** How far back from its end the journal is searched for later messages of the same keys. */
+    private static final long ENTRIES_MAX = 1_000_000;
+
+    /** The same for whoever waits for a page. */
+    private static final long PLAN_ENTRIES_MAX = 200_000;
 
     private final Database database;
     private final DeadLetterTable table;
@@ -120,7 +126,7 @@ public final class DeadLetters {
             RedrivePlan plan = table.count(tx, filter);
             OrderConflicts conflicts = OrderConflicts.NONE;
             for (Redriver redriver : plan.letters() == 0 ? List.<Redriver>of() : redrivers) {
-                conflicts = conflicts.plus(redriver.conflicts(tx, filter));
+                conflicts = conflicts.plus(redriver.conflicts(tx, filter, ENTRIES_MAX));
             }
             return plan.with(conflicts);
         });
@@ -128,22 +134,27 @@ public final class DeadLetters {
 
     /**
      * The same without looking at all: however many fit, no more than a limit are counted, and order conflicts are looked for among the
-     * newest. What is asked for with such a plan is counted then, all of it.
+     * newest, and in less of the journal. What is asked for with such a plan is counted then, all of it.
      */
     public RedrivePlan plan(DeadLetterFilter filter, int lettersMax) {
         within("plan a redrive", "the limit of letters", lettersMax, PLAN_MAX);
         return database.transact(tx -> {
-            DeadLetterTable.Counted counted = table.countUpTo(tx, filter, lettersMax, CONFLICT_SAMPLE);
+            DeadLetterTable.Counted counted = table.countUpTo(tx, filter, lettersMax);
             RedrivePlan plan = counted.plan();
             if (plan.letters() == 0) {
                 return plan;
             }
-            DeadLetterFilter looked = plan.exact()
-                    ? filter
-                    : DeadLetterFilter.builder().ids(counted.newest()).build();
+            // By their ids, which are known now: the filter may have to look at every dead letter again.
+            List<Long> newest = counted.ids()
+                    .subList(
+                            0,
+                            Math.min(
+                                    plan.exact() ? lettersMax : CONFLICT_SAMPLE,
+                                    counted.ids().size()));
+            DeadLetterFilter looked = DeadLetterFilter.builder().ids(newest).build();
             OrderConflicts conflicts = OrderConflicts.NONE;
             for (Redriver redriver : redrivers) {
-                conflicts = conflicts.plus(redriver.conflicts(tx, looked));
+                conflicts = conflicts.plus(redriver.conflicts(tx, looked, PLAN_ENTRIES_MAX));
             }
             return plan.with(
                     plan.exact() ? conflicts : new OrderConflicts(conflicts.keys(), false, conflicts.samples()));

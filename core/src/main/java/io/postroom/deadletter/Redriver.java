@@ -33,8 +33,12 @@ public interface Redriver {
     /** How many messages that a redrive has put back are still on their way. */
     long underway(Connection tx, UUID redrive);
 
-    /** Keys of open dead letters whose later messages were delivered meanwhile. Takes the connection's planner settings as its own. */
-    OrderConflicts conflicts(Connection tx, DeadLetterFilter filter);
+    /**
+     * Keys of open dead letters whose later messages were delivered meanwhile. Takes the connection's planner settings as its own.
+     *
+     * @param entriesMax how far back from its end the journal is searched for them
+     */
+    OrderConflicts conflicts(Connection tx, DeadLetterFilter filter, long entriesMax);
 
     /** Tells whoever delivers that there is something to do. A hint, after the commit. */
     void wake(Connection tx);

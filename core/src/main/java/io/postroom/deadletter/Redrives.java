@@ -60,7 +60,7 @@ public final class Redrives {
      * something else with it is an error.
      */
     public Redrive request(RedriveRequest request) {
-        return request(request, (Long) null);
+        return request(request, (Long) null).redrive();
     }
 
     /**
@@ -68,10 +68,15 @@ public final class Redrives {
      * if others were resolved meanwhile; the total says how many are meant.
      */
     public Redrive request(RedriveRequest request, RedrivePlan plan) {
-        return request(request, (Long) plan.idMax());
+        return request(request, (Long) plan.idMax()).redrive();
     }
 
-    private Redrive request(RedriveRequest request, @Nullable Long idMax) {
+    /** The same for a plan that may be none, and whether it was asked for now: asking twice is asking once. */
+    public RequestedRedrive requestOnce(RedriveRequest request, @Nullable RedrivePlan plan) {
+        return request(request, plan == null ? null : (Long) plan.idMax());
+    }
+
+    private RequestedRedrive request(RedriveRequest request, @Nullable Long idMax) {
         return database.transact(tx -> {
             boolean isNew = table.request(tx, request, idMax);
             Redrive stored = require(tx, request.id());
@@ -98,7 +103,7 @@ public final class Redrives {
                 String action = "deadletter " + request.action().word();
                 audit.record(tx, request.actor(), action, subject(request.id()), request.reason(), details);
             }
-            return stored;
+            return new RequestedRedrive(stored, isNew);
         });
     }
 

@@ -24,9 +24,6 @@ import java.util.UUID;
  * <p>Safe for use by many threads.
  */
 public final class DeliveryRedriver implements Redriver {
-    /** How far back from its end the journal is searched for later messages. */
-    static final long ENTRIES_MAX = 1_000_000;
-
     /** Of so many keys: they must fit into memory. */
     static final int KEYS_MAX = 1_000_000;
 
@@ -131,10 +128,10 @@ public final class DeliveryRedriver implements Redriver {
     }
 
     @Override
-    public OrderConflicts conflicts(Connection tx, DeadLetterFilter filter) {
+    public OrderConflicts conflicts(Connection tx, DeadLetterFilter filter, long entriesMax) {
         preferHashes.on(tx).one(row -> row.getString(1));
         return filter.on(conflicts.on(tx))
-                .set("entries_max", ENTRIES_MAX)
+                .set("entries_max", entriesMax)
                 .set("keys_max", KEYS_MAX)
                 .set("messages_max", MESSAGES_MAX)
                 .set("compared_max", COMPARED_MAX)

@@ -65,7 +65,7 @@ public final class JobRedriver implements Redriver {
 
     /** Jobs have no order. */
     @Override
-    public OrderConflicts conflicts(Connection tx, DeadLetterFilter filter) {
+    public OrderConflicts conflicts(Connection tx, DeadLetterFilter filter, long entriesMax) {
         return OrderConflicts.NONE;
     }
 

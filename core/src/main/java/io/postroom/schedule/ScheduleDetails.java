@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param lastAt the last time that it fired for
  * @param lastJob the job that was enqueued then
  * @param pausedAt since when it fires no more; null: it does
+ * @param missedAt the first of the last times that nobody saw; null if that is not known of any
+ * @param missedTimes how many they were, counted up to 10,000
  */
 public record ScheduleDetails(
         Schedule schedule,
@@ -18,4 +20,6 @@ public record ScheduleDetails(
         @Nullable Long lastJob,
         @Nullable Instant pausedAt,
         @Nullable String pausedBy,
-        @Nullable String pauseReason) {}
+        @Nullable String pauseReason,
+        @Nullable Instant missedAt,
+        long missedTimes) {}

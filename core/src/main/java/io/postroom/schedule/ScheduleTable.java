@@ -199,7 +199,9 @@ final class ScheduleTable {
                 lastJobOrNull,
                 instant(row, "paused_at"),
                 row.getString("paused_by"),
-                row.getString("pause_reason"));
+                row.getString("pause_reason"),
+                instant(row, "missed_at"),
+                row.getLong("missed_times"));
     }
 
     /** One that cannot be read here must not keep the others from being seen. */

@@ -70,7 +70,7 @@ public final class SourceRedriver implements Redriver {
 
     /** What came later was applied, as always. */
     @Override
-    public OrderConflicts conflicts(Connection tx, DeadLetterFilter filter) {
+    public OrderConflicts conflicts(Connection tx, DeadLetterFilter filter, long entriesMax) {
         return OrderConflicts.NONE;
     }
 

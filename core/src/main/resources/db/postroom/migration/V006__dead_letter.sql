@@ -52,6 +52,8 @@ create index dead_letter_newest on /*schema*/dead_letter (id) where resolution i
 create index dead_letter_list on /*schema*/dead_letter (owner, id) where resolution is null;
 create index dead_letter_group on /*schema*/dead_letter (owner, fingerprint, event_type, id) include (source, cause)
     where resolution is null;
+-- Those of a key, whoever has them, and of whichever tenant.
+create index dead_letter_aggregate on /*schema*/dead_letter (aggregate_id, id) where resolution is null;
 create index dead_letter_key on /*schema*/dead_letter (owner, key_hash, position) where resolution is null;
 -- The list of resolved ones, of one kind or both.
 create index dead_letter_resolved on /*schema*/dead_letter (resolution, resolved_at, id) where resolution is not null;

@@ -49,5 +49,7 @@ create table /*schema*/schedule_run (
     primary key (schedule, fire_at)
 );
 create index schedule_run_at on /*schema*/schedule_run (at);
+-- The last times of a schedule that nobody saw.
+create index schedule_run_missed on /*schema*/schedule_run (schedule, fire_at) where missed > 0;
 
 insert into /*schema*/migration (version, name) values (15, 'schedule');

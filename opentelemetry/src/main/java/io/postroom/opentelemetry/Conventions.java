@@ -18,6 +18,9 @@ final class Conventions {
     /** Ours: the number of the attempt, and the place in the journal. */
     static final AttributeKey<Long> ATTEMPT = AttributeKey.longKey("postroom.attempt");
 
+    /** What a job is for. */
+    static final AttributeKey<String> JOB_KIND = AttributeKey.stringKey("postroom.job.kind");
+
     static final AttributeKey<Long> POSITION = AttributeKey.longKey("postroom.position");
 
     static final String POSTROOM = "postroom";

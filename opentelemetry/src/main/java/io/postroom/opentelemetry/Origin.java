@@ -9,7 +9,7 @@ import io.postroom.message.Message;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Where a message says that it began. */
+/** Where a message or a job says that it began. */
 final class Origin {
     private static final TextMapGetter<Map<String, String>> HEADERS = new TextMapGetter<>() {
         @Override
@@ -22,8 +22,12 @@ final class Origin {
 
     /** Not valid if the message does not say. */
     static SpanContext of(Message message) {
-        return Span.fromContext(
-                        W3CTraceContextPropagator.getInstance().extract(Context.root(), message.headers(), HEADERS))
+        return of(message.headers());
+    }
+
+    /** The same of what headers say. */
+    static SpanContext of(Map<String, String> headers) {
+        return Span.fromContext(W3CTraceContextPropagator.getInstance().extract(Context.root(), headers, HEADERS))
                 .getSpanContext();
     }
 }

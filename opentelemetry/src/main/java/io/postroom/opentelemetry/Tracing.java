@@ -8,6 +8,11 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Scope;
+import io.postroom.job.JobContext;
+import io.postroom.job.JobHandler;
+import io.postroom.job.JobOutcome;
+import io.postroom.job.TransactionalJobHandler;
+import io.postroom.job.TypedJobHandler;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.outbox.Outbox;
@@ -16,9 +21,10 @@ import io.postroom.relay.Projection;
 import io.postroom.relay.Sink;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 
 /**
- * Puts spans around what an application gives to Postroom: its outbox, sinks, handlers and projections. What it returns behaves as what
+ * Puts spans around what an application gives to Postroom: its outbox, sinks, handlers, projections and jobs. What it returns behaves as what
  * it was given, whatever becomes of the spans. Safe for use by many threads.
  */
 public final class Tracing {
@@ -75,6 +81,46 @@ public final class Tracing {
         };
     }
 
+    /** A span for each attempt at a job, with a link to where it was enqueued; it is current while the handler runs. */
+    public JobHandler job(JobHandler handler) {
+        return job -> attempt(job, () -> handler.handle(job));
+    }
+
+    /** The same for a handler that works in the job's transaction. The span ends before the commit. */
+    public TransactionalJobHandler transactionalJob(TransactionalJobHandler handler) {
+        return (tx, job) -> attempt(job, () -> handler.handle(tx, job));
+    }
+
+    /** The same for a handler that gets its payload read. */
+    public <T> TypedJobHandler<T> typedJob(TypedJobHandler<T> handler) {
+        return (payload, job) -> attempt(job, () -> handler.handle(payload, job));
+    }
+
+    private JobOutcome attempt(JobContext job, Callable<JobOutcome> handler) throws Exception {
+        SpanBuilder builder = delivery("process", SpanKind.CONSUMER, job.queue())
+                .setAttribute(Conventions.MESSAGE_ID, Long.toString(job.id()))
+                .setAttribute(Conventions.JOB_KIND, job.kind())
+                .setAttribute(Conventions.ATTEMPT, (long) job.attempt());
+        link(builder, Origin.of(job.headers()));
+        Span span = builder.startSpan();
+        Scope scope = span.makeCurrent();
+        try {
+            JobOutcome outcome = handler.call();
+            if (outcome instanceof JobOutcome.Retry retry) {
+                fail(span, retry.fault().errorClass());
+            } else if (outcome instanceof JobOutcome.Failed failed) {
+                fail(span, failed.fault().errorClass());
+            }
+            return outcome;
+        } catch (Throwable e) {
+            fail(span, e);
+            throw e;
+        } finally {
+            scope.close();
+            span.end();
+        }
+    }
+
     /** A span for what the current thread publishes. */
     Span publication(List<Message> messages) {
         String destination = Objects.requireNonNull(messages.get(0), "message 0 of the batch is null")
@@ -127,7 +173,10 @@ public final class Tracing {
     }
 
     private static void link(SpanBuilder builder, Envelope envelope) {
-        SpanContext origin = Origin.of(envelope.message());
+        link(builder, Origin.of(envelope.message()));
+    }
+
+    private static void link(SpanBuilder builder, SpanContext origin) {
         if (origin.isValid()) {
             builder.addLink(origin);
         }

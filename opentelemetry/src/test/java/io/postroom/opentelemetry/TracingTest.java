@@ -16,6 +16,9 @@ import io.opentelemetry.sdk.trace.data.LinkData;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.postroom.Postroom;
+import io.postroom.job.Job;
+import io.postroom.job.JobOutcome;
+import io.postroom.job.Workers;
 import io.postroom.message.Message;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Relay;
@@ -27,6 +30,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -93,6 +99,54 @@ class TracingTest {
                 .containsEntry(Conventions.EVENT_TYPE, "OrderConfirmed")
                 .containsEntry(Conventions.ATTEMPT, 1L)
                 .containsEntry(Conventions.POSITION, 1L);
+    }
+
+    @Test
+    void anAttemptAtAJobIsLinkedToWhereItWasEnqueued() throws Exception {
+        Span request = openTelemetry.getTracer("test").spanBuilder("request").startSpan();
+        Scope scope = request.makeCurrent();
+        try (Connection tx = database.begin()) {
+            postroom.jobs()
+                    .enqueue(
+                            tx,
+                            Job.of("receipt.send", "{\"card\":\"4111\"}")
+                                    .queue("mail")
+                                    .build());
+            tx.commit();
+        } finally {
+            scope.close();
+            request.end();
+        }
+        AtomicReference<String> within = new AtomicReference<>("");
+        try (Workers workers = postroom.jobs()
+                .workers()
+                .queue("mail", 1)
+                .handle("receipt.send", tracing.job(job -> {
+                    within.set(Span.current().getSpanContext().getSpanId());
+                    return job.attempt() == 1 ? JobOutcome.failed("card 4111 was refused") : JobOutcome.done();
+                }))
+                .build()) {
+            workers.start();
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            while (exporter.getFinishedSpanItems().stream()
+                            .noneMatch(each -> each.getName().equals("process mail"))
+                    && System.nanoTime() < deadline) {
+                LockSupport.parkNanos(10_000_000);
+            }
+        }
+        SpanData attempt = only("process mail");
+        assertThat(attempt.getKind()).isEqualTo(SpanKind.CONSUMER);
+        assertThat(attempt.getTraceId()).isNotEqualTo(request.getSpanContext().getTraceId());
+        assertThat(links(attempt)).containsExactly(request.getSpanContext().getSpanId());
+        assertThat(within.get()).isEqualTo(attempt.getSpanId());
+        assertThat(attempt.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+        assertThat(attempt.getAttributes().asMap())
+                .containsEntry(Conventions.OPERATION_TYPE, "process")
+                .containsEntry(Conventions.DESTINATION, "mail")
+                .containsEntry(Conventions.MESSAGE_ID, "1")
+                .containsEntry(Conventions.JOB_KIND, "receipt.send")
+                .containsEntry(Conventions.ATTEMPT, 1L);
+        assertThat(attempt.toString()).doesNotContain("4111");
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedrivePlan;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.deadletter.Redrives;
+import io.postroom.deadletter.RequestedRedrive;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.web.Acting;
@@ -247,11 +248,12 @@ public final class RedrivePages implements WebServer.Feature {
                 Routes.user(context).name(),
                 call.required("reason"));
         RedrivePlan seen = seen(call, request.action(), request.filter());
-        Redrive asked = seen == null
-                ? acting.deadLetters().redrives().request(request)
-                : acting.deadLetters().redrives().request(request, seen);
+        RequestedRedrive asked = acting.deadLetters().redrives().requestOnce(request, seen);
+        if (!asked.isNew()) {
+            context.header("Idempotent-Replayed", "true");
+        }
         carrier.carry(call.id());
-        return object(asked);
+        return object(asked.redrive());
     }
 
     private Object callCancel(Context context, Postroom acting) {

@@ -167,7 +167,8 @@ public final class DevCommand implements Callable<Integer> {
                 WebSettings.local(port),
                 metrics,
                 List.of(new FaultPages(postroom.database())),
-                List.of("demo", "relay", "workers", "maintenance", "console"));
+                List.of("demo", "relay", "workers", "maintenance", "console"),
+                List.of());
     }
 
     /** Steps that are not released yet may change; then a folder of an earlier day no longer fits. */

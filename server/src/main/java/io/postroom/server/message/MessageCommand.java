@@ -22,6 +22,8 @@ import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.server.terminal.Times;
+import io.postroom.server.web.JsonMask;
+import io.postroom.server.web.Payloads;
 import io.postroom.server.web.Refusal;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -86,7 +88,8 @@ public final class MessageCommand {
             @Option(
                             names = "--data",
                             paramLabel = "FIELD=VALUE",
-                            description = "Only with this value in the payload: customer.id=77.")
+                            description =
+                                    "Only with this value in the payload: customer.id=77. Masked payloads: needs --reveal.")
                     @Nullable
                     String data,
             @Option(
@@ -108,7 +111,8 @@ public final class MessageCommand {
                             paramLabel = "N",
                             defaultValue = "50",
                             description = "So many at most; 50 unless given.")
-                    int limit) {
+                    int limit,
+            @Mixin RevealOptions revealing) {
         if (limit < 1 || limit > LIMIT_MAX) {
             throw new CommandException(ExitCode.USAGE, "--limit is " + limit + ", the range is 1 to " + LIMIT_MAX);
         }
@@ -116,6 +120,9 @@ public final class MessageCommand {
         Instant since = Times.option("--from", from);
         Instant to = Times.option("--until", until);
         Postroom reading = open();
+        if (data != null) {
+            requireShown(revealing, reading, data.replaceAll("=.*", ""));
+        }
         MessageSearch.Found found = new MessageSearch(
                         reading, new BrowseTable(reading.database().schema()))
                 .search(query, before, since, to, limit, PATIENCE);
@@ -125,6 +132,17 @@ public final class MessageCommand {
                     + "; there may be more: --before " + found.next());
         }
         return ExitCode.OK;
+    }
+
+    /** Whoever may search for a value may guess it. */
+    private void requireShown(RevealOptions revealing, Postroom reading, String field) {
+        Payloads payloads = revealing.payloads(terminal);
+        if (!revealing.isShown(payloads, reading, "messages by " + Quoted.text(field, ID_LENGTH_MAX))) {
+            throw new CommandException(
+                    ExitCode.USAGE,
+                    "could not search by --data: payloads are " + payloads.word()
+                            + "; --reveal --reason TEXT searches them, and the audit tells");
+        }
     }
 
     private static MessageQuery query(
@@ -230,9 +248,19 @@ public final class MessageCommand {
 
     @Command(
             name = "payload",
-            description = "Print the payload of a message, as it was published.",
-            footer = {"%nExample:", "  postroom message payload 0198c0de-0000-7000-8000-000000000001 | jq ."})
-    int payload(@Parameters(paramLabel = "ID", description = "The id of the message.") String id) {
+            description = {
+                "Print the payload of a message: its names, and its values if they are shown to everybody or revealed.",
+                "A payload that is revealed is printed as it was published."
+            },
+            footer = {
+                "%nExamples:",
+                "  postroom message payload 0198c0de-0000-7000-8000-000000000001 | jq .",
+                "  postroom message payload 0198c0de-0000-7000-8000-000000000001 --reveal --reason 'ticket 4711' | jq ."
+            })
+    int payload(
+            @Parameters(paramLabel = "ID", description = "The id of the message.") String id,
+            @Mixin RevealOptions revealing) {
+        Payloads payloads = revealing.payloads(terminal);
         Postroom reading = open();
         Message message = message(
                         reading, Objects.requireNonNull(why(reading, id).message()))
@@ -240,7 +268,14 @@ public final class MessageCommand {
                         ExitCode.NOT_FOUND,
                         "could not print the payload of message " + Quoted.text(id, ID_LENGTH_MAX)
                                 + ": it is gone with its day's partition"));
-        terminal.print(message.payload() + "\n");
+        if (revealing.isShown(payloads, reading, "message " + message.id())) {
+            terminal.print(message.payload() + "\n");
+        } else if (payloads == Payloads.HIDDEN) {
+            throw new CommandException(ExitCode.USAGE, "console.payloads is hidden: nobody sees any");
+        } else {
+            terminal.print(JsonMask.of(message.payload()) + "\n");
+            terminal.say("values are masked; --reveal --reason TEXT shows them, and the audit tells");
+        }
         return ExitCode.OK;
     }
 

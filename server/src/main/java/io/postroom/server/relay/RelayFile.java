@@ -13,6 +13,7 @@ import io.postroom.relay.Relay;
 import io.postroom.relay.Sink;
 import io.postroom.relay.Subscription;
 import io.postroom.server.message.UpcasterPlugins;
+import io.postroom.server.settings.Given;
 import io.postroom.server.subscription.StartWord;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.Durations;
@@ -51,6 +52,7 @@ public final class RelayFile implements AutoCloseable {
     private final WebSettings console;
     private final WorkersBlock workers;
     private final @Nullable TracingSettings tracing;
+    private final List<Given> given;
 
     private RelayFile(
             @Nullable String url,
@@ -60,7 +62,8 @@ public final class RelayFile implements AutoCloseable {
             List<Delivery> deliveries,
             WebSettings console,
             WorkersBlock workers,
-            @Nullable TracingSettings tracing) {
+            @Nullable TracingSettings tracing,
+            List<Given> given) {
         this.url = url;
         this.schema = schema;
         this.upcasters = upcasters;
@@ -69,6 +72,7 @@ public final class RelayFile implements AutoCloseable {
         this.console = console;
         this.workers = workers;
         this.tracing = tracing;
+        this.given = List.copyOf(given);
     }
 
     private record Delivery(Subscription subscription, Sink sink, List<Address> addresses) {}
@@ -102,7 +106,8 @@ public final class RelayFile implements AutoCloseable {
         if (!problems.isEmpty()) {
             throw unusable(file, problems);
         }
-        Section root = Section.root(node, new Variables(terminal.environment()), problems);
+        Variables variables = new Variables(terminal.environment());
+        Section root = Section.root(node, variables, problems);
         String url = root.text("url").orElse(null);
         root.read("schema", Schema::new);
         String schema = root.text("schema").orElse(null);
@@ -116,7 +121,16 @@ public final class RelayFile implements AutoCloseable {
         TracingSettings tracing =
                 TracingBlock.read(root, terminal.environment()).orElse(null);
         root.close();
-        RelayFile read = new RelayFile(url, schema, upcasters, settings, deliveries, console, workers, tracing);
+        RelayFile read = new RelayFile(
+                url,
+                schema,
+                upcasters,
+                settings,
+                deliveries,
+                console,
+                workers,
+                tracing,
+                GivenSettings.of(node, variables));
         if (!problems.isEmpty()) {
             read.close();
             throw unusable(file, problems);
@@ -298,6 +312,11 @@ public final class RelayFile implements AutoCloseable {
                 .mapToInt(delivery -> delivery.subscription().lanes())
                 .sum();
         return settings.connections > 0 ? settings.connections : Math.min(CONNECTIONS_MIN + lanes, 20);
+    }
+
+    /** What the file says, without its secrets. */
+    public List<Given> given() {
+        return given;
     }
 
     /** Where spans go; empty if there are none. */

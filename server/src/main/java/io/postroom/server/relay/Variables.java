@@ -1,5 +1,6 @@
 package io.postroom.server.relay;
 
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -21,6 +22,15 @@ final class Variables {
     /** Whether a value comes from the environment as a whole. */
     static boolean isReference(String text) {
         return !text.startsWith("$$") && FORM.matcher(text.strip()).matches();
+    }
+
+    /** The variables that a value names. */
+    static List<String> names(String text) {
+        return FORM.matcher(text)
+                .results()
+                .filter(found -> !found.group().startsWith("$$"))
+                .map(found -> found.group(1))
+                .toList();
     }
 
     /** The value with its variables replaced; {@code missing} hears the names of those that are not set. */

@@ -5,6 +5,7 @@ import io.postroom.PostroomException;
 import io.postroom.job.JobOutcome;
 import io.postroom.job.Kind;
 import io.postroom.job.Workers;
+import io.postroom.opentelemetry.Tracing;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.schedule.Schedule;
 import io.postroom.server.job.JobOrigin;
@@ -24,6 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
@@ -54,20 +56,22 @@ public final class WorkersBlock implements AutoCloseable {
 
     /** What a kind of job is done by. */
     private sealed interface Target {
-        Kind kind(String name, Postroom postroom, JobOrigin origin);
+        Kind kind(String name, Postroom postroom, JobOrigin origin, @Nullable Tracing spans);
     }
 
     private record ByWebhook(WebhookSink sink, List<Address> addresses) implements Target {
         @Override
-        public Kind kind(String name, Postroom postroom, JobOrigin origin) {
-            return Kind.of(name, new WebhookHandler(sink, origin));
+        public Kind kind(String name, Postroom postroom, JobOrigin origin, @Nullable Tracing spans) {
+            WebhookHandler handler = new WebhookHandler(sink, origin);
+            return Kind.of(name, spans == null ? handler : spans.job(handler));
         }
     }
 
     private record ByPublishing(PublishHandler.Event event) implements Target {
         @Override
-        public Kind kind(String name, Postroom postroom, JobOrigin origin) {
-            return Kind.transactional(name, new PublishHandler(postroom.outbox(), event));
+        public Kind kind(String name, Postroom postroom, JobOrigin origin, @Nullable Tracing spans) {
+            PublishHandler handler = new PublishHandler(postroom.outbox(), event);
+            return Kind.transactional(name, spans == null ? handler : spans.transactionalJob(handler));
         }
     }
 
@@ -256,6 +260,11 @@ public final class WorkersBlock implements AutoCloseable {
 
     /** The workers on a database, not yet started; empty if there are only schedules. */
     public Optional<Workers> workers(Postroom postroom) {
+        return workers(postroom, null);
+    }
+
+    /** The same, with a span for each attempt at a job. */
+    public Optional<Workers> workers(Postroom postroom, @Nullable Tracing spans) {
         if (tasks.isEmpty()) {
             return Optional.empty();
         }
@@ -268,7 +277,7 @@ public final class WorkersBlock implements AutoCloseable {
         queues.forEach(builder::queue);
         JobOrigin origin = new JobOrigin(postroom.database());
         tasks.forEach(task -> builder.handle(task.target()
-                .kind(task.kind(), postroom, origin)
+                .kind(task.kind(), postroom, origin, spans)
                 .retry(task.retry())
                 .deadline(task.deadline())));
         try {

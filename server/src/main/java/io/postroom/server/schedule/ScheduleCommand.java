@@ -45,7 +45,7 @@ public final class ScheduleCommand {
 
     @Command(
             name = "list",
-            description = "Show every schedule, when it fires and what it enqueues.",
+            description = "Show every schedule, when it fires, what it enqueues, and the last times that nobody saw.",
             footer = {"%nExample:", "  postroom schedule list -o json"})
     int list(@Mixin OutputOption output) {
         Listing listing = new Listing(
@@ -60,7 +60,9 @@ public final class ScheduleCommand {
                 "lastJob",
                 "pausedAt",
                 "pausedBy",
-                "pauseReason");
+                "pauseReason",
+                "missedAt",
+                "missedTimes");
         for (ScheduleDetails each : open().list()) {
             Schedule schedule = each.schedule();
             listing.row(
@@ -75,7 +77,9 @@ public final class ScheduleCommand {
                     each.lastJob(),
                     each.pausedAt(),
                     each.pausedBy(),
-                    each.pauseReason());
+                    each.pauseReason(),
+                    each.missedAt(),
+                    each.missedTimes());
         }
         listing.print(terminal, output.format());
         return ExitCode.OK;

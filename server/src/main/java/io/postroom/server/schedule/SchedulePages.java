@@ -10,6 +10,7 @@ import io.postroom.server.web.Asked;
 import io.postroom.server.web.Listed;
 import io.postroom.server.web.Page;
 import io.postroom.server.web.Pages;
+import io.postroom.server.web.Refusal;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
 import java.time.Instant;
@@ -64,6 +65,14 @@ public final class SchedulePages implements WebServer.Feature {
                     Enqueued job = acting.schedules().runNow(name(context), actor(context), reason(context));
                     return "/jobs/" + job.id();
                 })
+                .actOnce("/schedules/{name}/remove", (context, acting) -> {
+                    if (!name(context).equals(Asked.formText(context, "confirm"))) {
+                        throw Refusal.invalid(
+                                "to remove schedule " + name(context) + ", type its name; nothing was done");
+                    }
+                    acting.schedules().remove(name(context), actor(context), reason(context));
+                    return "/schedules";
+                })
                 .call("/schedules", context -> {
                     int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
                     List<ScheduleDetails> found = schedules(context, limit);
@@ -77,6 +86,10 @@ public final class SchedulePages implements WebServer.Feature {
                 .once("/schedules/{name}/run", (context, acting) -> {
                     Enqueued job = acting.schedules().runNow(name(context), actor(context), Acting.reason(context));
                     return Map.of("job", job.id(), "skipped", job.skipped());
+                })
+                .once("/schedules/{name}/remove", (context, acting) -> {
+                    acting.schedules().remove(name(context), actor(context), Acting.reason(context));
+                    return Map.of("changed", true);
                 })
                 .once(
                         "/schedules/{name}/pause",
@@ -129,7 +142,18 @@ public final class SchedulePages implements WebServer.Feature {
 
     private static Listing listing(List<ScheduleDetails> schedules) {
         Listing listing = new Listing(
-                "name", "when", "kind", "queue", "nextAt", "lastAt", "lastJob", "pausedAt", "pausedBy", "pauseReason");
+                "name",
+                "when",
+                "kind",
+                "queue",
+                "nextAt",
+                "lastAt",
+                "lastJob",
+                "pausedAt",
+                "pausedBy",
+                "pauseReason",
+                "missedAt",
+                "missedTimes");
         schedules.forEach(each -> listing.row(
                 each.schedule().name(),
                 each.schedule().describe(),
@@ -140,7 +164,9 @@ public final class SchedulePages implements WebServer.Feature {
                 each.lastJob(),
                 each.pausedAt(),
                 each.pausedBy(),
-                each.pauseReason()));
+                each.pauseReason(),
+                each.missedAt(),
+                each.missedTimes()));
         return listing;
     }
 

@@ -20,6 +20,7 @@ import io.postroom.server.overview.Sampler;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.projection.ReadModelPages;
 import io.postroom.server.schedule.SchedulePages;
+import io.postroom.server.settings.Given;
 import io.postroom.server.settings.SettingsPages;
 import io.postroom.server.subscription.SubscriptionPages;
 import io.postroom.server.web.Deeds;
@@ -77,10 +78,10 @@ public final class Console implements AutoCloseable {
     /** The same, with the metrics of whatever else the process runs. */
     public static Console start(
             DataSource source, Schema schema, Upcasters upcasters, WebSettings settings, Metrics metrics) {
-        return start(source, schema, upcasters, settings, metrics, List.of(), List.of("console"));
+        return start(source, schema, upcasters, settings, metrics, List.of(), List.of("console"), List.of());
     }
 
-    /** The same, with pages that not every console has, and what else the process runs. */
+    /** The same, with pages that not every console has, what else the process runs, and the settings that were given to it. */
     public static Console start(
             DataSource source,
             Schema schema,
@@ -88,7 +89,8 @@ public final class Console implements AutoCloseable {
             WebSettings settings,
             Metrics metrics,
             List<WebServer.Feature> more,
-            List<String> parts) {
+            List<String> parts,
+            List<Given> given) {
         HikariDataSource watching = Connections.watching(source);
         HikariDataSource reading = Connections.reading(source, READING, STATEMENT_MAX);
         // What a redrive would do takes longer than a page; whoever asks for it must not keep others from looking or
@@ -120,7 +122,7 @@ public final class Console implements AutoCloseable {
                                             new AuditPages(looking),
                                             new FootprintPages(looking, sampler),
                                             new DoctorPages(looking, settings.databaseRoles()),
-                                            new SettingsPages(looking, settings, parts),
+                                            new SettingsPages(looking, settings, parts, given),
                                             metrics),
                                     more.stream())
                             .toList());

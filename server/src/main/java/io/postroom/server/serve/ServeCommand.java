@@ -3,6 +3,7 @@ package io.postroom.server.serve;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.maintenance.Maintenance;
+import io.postroom.opentelemetry.Tracing;
 import io.postroom.postgres.Schema;
 import io.postroom.projection.MaterializedViews;
 import io.postroom.relay.Relay;
@@ -17,6 +18,7 @@ import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.relay.RelayFile;
 import io.postroom.server.relay.SettingsText;
 import io.postroom.server.relay.WorkersBlock;
+import io.postroom.server.settings.Given;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
@@ -27,6 +29,7 @@ import io.postroom.server.tracing.Traces;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
@@ -151,7 +154,14 @@ public final class ServeCommand implements Callable<Integer> {
                 begin(file, parts, postroom, running);
                 if (parts.contains("console")) {
                     Console console = Console.start(
-                            source, schema, file.upcasters(), file.console(), metrics, List.of(), running(file, parts));
+                            source,
+                            schema,
+                            file.upcasters(),
+                            file.console(),
+                            metrics,
+                            List.of(),
+                            running(file, parts),
+                            given(file, schema));
                     running.push(console);
                     terminal.say("console at " + console.entry());
                 } else if (parts.contains("metrics")) {
@@ -166,6 +176,20 @@ public final class ServeCommand implements Callable<Integer> {
                 end(running);
             }
         }
+    }
+
+    /** What the process was told: by its file, and by options that come before it. */
+    private List<Given> given(RelayFile file, Schema schema) {
+        List<Given> given = new ArrayList<>(file.given());
+        if (options.url() != null) {
+            given.removeIf(each -> each.path().equals(List.of("url")));
+            given.add(new Given(List.of("url"), Given.MASK, "option --url"));
+        }
+        if (options.schema() != null) {
+            given.removeIf(each -> each.path().equals(List.of("schema")));
+            given.add(new Given(List.of("schema"), schema.name(), "option --schema"));
+        }
+        return given;
     }
 
     /** What of the parts there is something to do for. */
@@ -187,30 +211,34 @@ public final class ServeCommand implements Callable<Integer> {
             maintenance.start();
             views.start();
         }
-        if (parts.contains("relay") && file.hasSubscriptions()) {
+        boolean relays = parts.contains("relay") && file.hasSubscriptions();
+        boolean works = parts.contains("workers") && !file.workers().isEmpty();
+        Traces traces = relays || works ? file.tracing().map(Traces::start).orElse(null) : null;
+        if (traces != null) {
+            running.push(traces);
+        }
+        Tracing spans = traces == null ? null : traces.tracing();
+        if (relays) {
             DurabilityCheck.warn(postroom.database(), terminal);
             // A position to begin at may be that of a message that nobody has stamped yet.
             postroom.journal().stampAll();
-            Traces traces = file.tracing().map(Traces::start).orElse(null);
-            if (traces != null) {
-                running.push(traces);
-            }
-            Relay relay = file.relay(postroom, traces == null ? null : traces.tracing());
+            Relay relay = file.relay(postroom, spans);
             running.push(relay);
             relay.start();
         }
-        if (parts.contains("workers") && !file.workers().isEmpty()) {
-            work(file.workers(), postroom, running);
+        if (works) {
+            work(file.workers(), postroom, spans, running);
         }
     }
 
-    private static void work(WorkersBlock block, Postroom postroom, Deque<AutoCloseable> running) {
+    private static void work(
+            WorkersBlock block, Postroom postroom, @Nullable Tracing spans, Deque<AutoCloseable> running) {
         Schedules schedules = postroom.schedules();
         postroom.database().transact(tx -> {
             block.schedules().forEach(schedule -> schedules.put(tx, schedule));
             return true;
         });
-        block.workers(postroom).ifPresent(workers -> {
+        block.workers(postroom, spans).ifPresent(workers -> {
             running.push(workers);
             workers.start();
         });

@@ -7,13 +7,25 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** A setting of the console as it is in this process. Never one that is a secret. */
-public record Setting(String name, String value, String meaning) {
+/**
+ * A setting as it is in this process. Secrets are masked.
+ *
+ * @param unlessGiven what holds where nobody gave it; empty if somebody must
+ * @param origin whence the value came: a line of the file, with the variables it names, an option, or nobody gave it
+ * @param documented the page that describes it
+ */
+public record Setting(String name, String value, String unlessGiven, String origin, String meaning, String documented) {
+    /** One of the console, whose origin is not known yet. */
+    private Setting(String name, String value, String meaning) {
+        this(name, value, "", "", meaning, DOCUMENT);
+    }
+
     private static final String NONE = "none";
 
-    /** Where every one of them is described. */
+    /** Where every one of the console is described. */
     public static final String DOCUMENT = "docs/serve.md";
 
+    /** Those of the console. */
     static List<Setting> of(WebSettings settings) {
         List<Setting> all = new ArrayList<>();
         all.add(new Setting("console.address", settings.host() + ":" + settings.port(), "where it listens"));

@@ -26,13 +26,15 @@ public final class SettingsPages implements WebServer.Feature {
     private final SettingsTable table;
     private final WebSettings settings;
     private final List<String> parts;
+    private final List<Setting> all;
 
     /** {@code reading} and acting have the same role: what it may is asked through either. */
-    public SettingsPages(Postroom reading, WebSettings settings, List<String> parts) {
+    public SettingsPages(Postroom reading, WebSettings settings, List<String> parts, List<Given> given) {
         this.reading = reading;
         this.table = new SettingsTable(reading.database().schema());
         this.settings = settings;
         this.parts = List.copyOf(parts);
+        this.all = SettingList.of(settings, given);
     }
 
     /** Something that roles may or may not do, and what the role of the database lacks for it. */
@@ -63,7 +65,7 @@ public final class SettingsPages implements WebServer.Feature {
                 "base",
                 reading.database().run(table::base),
                 "settings",
-                Setting.of(settings),
+                all,
                 "allowances",
                 allowances(),
                 "roles",
@@ -89,12 +91,14 @@ public final class SettingsPages implements WebServer.Feature {
         answer.put("database", Map.of("name", base.name(), "version", base.version(), "role", base.role()));
         answer.put(
                 "settings",
-                Setting.of(settings).stream()
+                all.stream()
                         .map(each -> Map.of(
                                 "name", each.name(),
                                 "value", each.value(),
+                                "unlessGiven", each.unlessGiven(),
+                                "origin", each.origin(),
                                 "meaning", each.meaning(),
-                                "documented", Setting.DOCUMENT))
+                                "documented", each.documented()))
                         .toList());
         answer.put(
                 "permissions",

@@ -8,15 +8,15 @@ import tools.jackson.core.JsonToken;
 import tools.jackson.databind.json.JsonMapper;
 
 /** JSON with its names and without its values: what a message is made of, not whom it is about. */
-final class JsonMask {
-    static final String MASK = "•••";
+public final class JsonMask {
+    public static final String MASK = "•••";
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private JsonMask() {}
 
     /** The same structure; what is not JSON is masked as a whole. */
-    static String of(String json) {
+    public static String of(String json) {
         StringWriter text = new StringWriter();
         try (JsonParser from = JSON.createParser(json);
                 JsonGenerator to = JSON.createGenerator(text)) {

@@ -12,7 +12,7 @@ public enum Permission {
     DISCARD("gives dead letters up for good; needs redrive too"),
     RUN("retries and cancels jobs, and runs schedules now"),
     REVEAL("sees one masked payload at a time, with a reason"),
-    OTHER("releases idempotency keys, and does what has no name here");
+    OTHER("releases idempotency keys, removes schedules, and does what has no name here");
 
     private static final List<String> PAUSING = List.of("pause", "resume");
     private static final List<String> RUNNING = List.of("retry", "run", "cancel");

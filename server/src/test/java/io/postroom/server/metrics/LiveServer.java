@@ -81,6 +81,7 @@ final class LiveServer {
         telemetry.jobWaited("mail", "mail.send", Duration.ofSeconds(1));
         telemetry.jobRan("mail", "mail.send", "done", Duration.ofSeconds(1));
         telemetry.staleJob("mail", "mail.send");
+        telemetry.timesMissed("nightly", 1);
     }
 
     private static String await(String url) throws Exception {

@@ -117,6 +117,30 @@ class RelaySettingsDocTest {
     }
 
     @Test
+    void thePageOfSettingsHasTheDefaultsOfTheTables() throws IOException {
+        Set<String> shown = new TreeSet<>();
+        Path table = Path.of("src", "main", "resources", "io", "postroom", "server", "settings", "unless_given.tsv");
+        Files.readAllLines(table)
+                .forEach(line ->
+                        shown.add(line.split("\t", -1)[0].replaceAll(".*\\.", "") + " | " + line.split("\t", -1)[1]));
+        Set<String> written = new TreeSet<>();
+        for (String page : List.of("relay.md", "serve.md", "tracing.md")) {
+            boolean inside = false;
+            for (String line : page(page).lines().toList()) {
+                boolean isHead = line.matches("\\| `?[a-z ]+`? \\| unless given \\| (range|may be) \\|");
+                inside = isHead || inside && line.startsWith("|");
+                if (inside && !isHead && !line.startsWith("|--")) {
+                    String[] cells = line.split("\\s*\\|\\s*", -1);
+                    NAME.matcher(cells[1])
+                            .results()
+                            .forEach(name -> written.add(name.group(1) + " | " + cells[2].replace("`", "")));
+                }
+            }
+        }
+        assertThat(shown).isEqualTo(written);
+    }
+
+    @Test
     void theCompleteFilesHaveEverySetting() throws IOException {
         hasEverySetting("relay.md", "## A complete file", "## When a message fails");
         hasEverySetting("tracing.md", "## From the server", "| `tracing`");

@@ -66,6 +66,19 @@ class ScheduleCommandTest {
     }
 
     @Test
+    void showsTheLastTimesThatNobodySaw() {
+        database.execute(
+                "insert into postroom.schedule_run (schedule, fire_at, skipped, missed) values ('nightly', '2026-01-01Z', true, 3),"
+                        + " ('nightly', '2026-02-01Z', true, 7), ('nightly', '2026-03-01Z', false, 0)");
+        JsonNode nightly = json(run("list", "-o", "json")).get(0);
+        assertThat(nightly.get("missedAt").asString()).isEqualTo("2026-02-01T00:00:00Z");
+        assertThat(nightly.get("missedTimes").asInt()).isEqualTo(7);
+        database.execute("delete from postroom.schedule_run where missed > 0");
+        assertThat(json(run("list", "-o", "json")).get(0).get("missedAt").isNull())
+                .isTrue();
+    }
+
+    @Test
     void removesWhatNobodyDeclaresAnyMore() {
         Postroom postroom = database.postroom();
         Schedule former = Schedule.of(

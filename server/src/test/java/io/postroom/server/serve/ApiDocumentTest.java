@@ -134,6 +134,7 @@ class ApiDocumentTest {
         post("/schedules/{name}/resume", "/schedules/nightly/resume", REASON);
         post("/schedules/{name}/run", "/schedules/nightly/run", REASON);
         get("/schedules/{name}", "/schedules/nightly");
+        post("/schedules/{name}/remove", "/schedules/nightly/remove", REASON);
         post("/jobs/{id}/retry", "/jobs/1/retry", REASON);
         post("/jobs/{id}/cancel", "/jobs/1/cancel", REASON);
         post("/redrives/plan", "/redrives/plan", "{\"subscription\": \"shipping\", \"rate\": 10}");

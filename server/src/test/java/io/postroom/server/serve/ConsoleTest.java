@@ -9,6 +9,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
@@ -430,6 +431,44 @@ class ConsoleTest {
                         .body())
                 .isEqualTo(first.body());
         assertThat(count("job")).isEqualTo(jobs);
+    }
+
+    @Test
+    void aScheduleIsRemovedByWhoHasSeenWhatThatMeansAndTypesItsName() throws Exception {
+        console.database()
+                .execute(
+                        "insert into postroom.schedule (name, cron, zone, missed, overlap, kind, queue, priority, payload, next_at)"
+                                + " select name, '0 3 * * *', 'UTC', 'skip', true, 'report', 'default', 100, '{}', '2099-01-01Z'"
+                                + " from unnest('{former,later}'::text[]) as name");
+        assertThat(console.get("/schedules/former").body())
+                .contains(
+                        "Type former to confirm",
+                        "for which it will not fire",
+                        "2099-01-01",
+                        "postroom schedule remove former");
+        Map<String, String> form =
+                Map.of("reason", "nobody reads it", "id", UUID.randomUUID().toString());
+        assertThat(console.submit("/schedules/former", "/schedules/former/remove", form)
+                        .body())
+                .contains("type its name; nothing was done");
+        assertThat(console.get("/schedules/former").statusCode()).isEqualTo(200);
+        Map<String, String> confirmed = new HashMap<>(form);
+        confirmed.put("confirm", "former");
+        assertThat(console.submit("/schedules/former", "/schedules/former/remove", confirmed)
+                        .headers()
+                        .firstValue("Location"))
+                .contains("/schedules");
+        assertThat(console.get("/schedules/former").statusCode()).isEqualTo(404);
+        assertThat(console.get("/audit").body()).contains("schedule former", "nobody reads it");
+
+        String key = UUID.randomUUID().toString();
+        assertThat(console.call("/schedules/later/remove", key, "{}").statusCode())
+                .isEqualTo(400);
+        HttpResponse<String> first = console.call("/schedules/later/remove", key, "{\"reason\":\"x\"}");
+        assertThat(first.body()).isEqualTo("{\"changed\":true}");
+        HttpResponse<String> again = console.call("/schedules/later/remove", key, "{\"reason\":\"x\"}");
+        assertThat(again.body()).isEqualTo(first.body());
+        assertThat(again.headers().firstValue("Idempotent-Replayed")).contains("true");
     }
 
     @Test

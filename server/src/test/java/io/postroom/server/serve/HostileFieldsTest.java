@@ -76,6 +76,30 @@ class HostileFieldsTest {
                         + " fingerprint) values ('billing', 1, 1, interval '1 second', T, 'retry', T, T, T)",
                 "insert into postroom.worker (id, name, host, queues, leased_until) values (" + relay
                         + ", T, T, '{mail}', now() + interval '1 day')",
+                "insert into postroom.job (queue, kind, tenant_id, payload, headers, retry, unique_key, unique_while, limit_name,"
+                        + " limit_key, progress) values ('mail', T, T, json_build_object(T, T), json_build_object(T, T), null, T,"
+                        + " 'open', T, T, json_build_object(T, T))",
+                "insert into postroom.job_done (id, queue, kind, priority, tenant_id, payload, headers, state, run_at, attempt, fence,"
+                        + " created_at, ended_by, error_class, error, fingerprint) values (900, 'mail', T, 100, T,"
+                        + " json_build_object(T, T), json_build_object(T, T), 'failed', now(), 1, 1, now(), T, T, T, T)",
+                "insert into postroom.job_done (id, queue, kind, priority, payload, state, run_at, attempt, fence, created_at, ended_by,"
+                        + " result) values (901, 'mail', T, 100, '{}', 'done', now(), 1, 1, now(), T, json_build_object(T, T))",
+                "insert into postroom.job_attempt (job_id, attempt, fence, duration, worker, outcome, error_class, error, fingerprint)"
+                        + " values (900, 1, 1, interval '1 second', T, 'failed', T, T, T)",
+                "insert into postroom.job_queue (name, paused_at, paused_by, pause_reason) values ('mail', now(), T, T)",
+                "insert into postroom.redrive (id, action, filter, actor, reason, id_max, total, state, ended_at, skipped, skips, note)"
+                        + " values (" + relay
+                        + ", 'redrive', jsonb_build_object('errorClass', T, 'tenants', jsonb_build_array(T)), T,"
+                        + " T, 5, 5, 'stopped', now(), 1, jsonb_build_object(T, 1), T)",
+                "insert into postroom.schedule (name, cron, zone, missed, overlap, kind, queue, priority, tenant_id, payload, headers,"
+                        + " next_at, paused_at, paused_by, pause_reason) values ('nightly', '0 3 * * *', 'UTC', 'skip', true, T, 'mail',"
+                        + " 100, T, json_build_object(T, T), json_build_object(T, T), now(), now(), T, T)",
+                "insert into postroom.schedule (name, cron, zone, missed, overlap, kind, queue, priority, payload, next_at)"
+                        + " values ('unreadable', T, T, 'skip', true, T, T, 100, '{}', now())",
+                "insert into postroom.read_model (name, freshness, freshness_limit, version, ignored) values ('sales', 'fresh',"
+                        + " interval '1 minute', 1, array[T])",
+                "insert into postroom.generation (read_model, number, version, state, began_after, error) values ('sales', 1, 1, 'asked',"
+                        + " 0, T)",
                 "insert into postroom.audit (actor, action, subject, reason, details) values (T, T, T, T, jsonb_build_object(T, T))",
                 "insert into postroom.materialized_view (name, every, due_at, error, failed_at, failures)"
                         + " values ('shop.sales', interval '1 hour', now(), T, now(), 1)")) {
@@ -115,6 +139,16 @@ class HostileFieldsTest {
                 "/dead-letters/1",
                 "/redrives/new?ids=1",
                 "/queues",
+                "/jobs",
+                "/jobs?state=failed",
+                "/jobs/1",
+                "/jobs/900",
+                "/jobs/901",
+                "/redrives",
+                "/redrives/00000000-0000-4000-8000-000000000001",
+                "/schedules",
+                "/schedules/nightly",
+                "/schedules/unreadable",
                 "/read-models",
                 "/audit",
                 "/database",

@@ -197,4 +197,16 @@ class RedriveWizardTest {
         assertThat(other.statusCode()).isEqualTo(422);
         assertThat(other.body()).contains("redrive.other");
     }
+
+    @Test
+    void aCallThatIsSentAgainSaysThatItIsAReplay() throws Exception {
+        String key = UUID.randomUUID().toString();
+        String body = "{\"subscription\":\"shipping\",\"rate\":0.001,\"reason\":\"again\"}";
+        HttpResponse<String> first = console.call("/redrives", key, body);
+        assertThat(first.statusCode()).as(first.body()).isEqualTo(200);
+        assertThat(first.headers().firstValue("Idempotent-Replayed")).isEmpty();
+        HttpResponse<String> again = console.call("/redrives", key, body);
+        assertThat(again.statusCode()).isEqualTo(200);
+        assertThat(again.headers().firstValue("Idempotent-Replayed")).contains("true");
+    }
 }

@@ -248,6 +248,56 @@ class ServeCommandTest {
     }
 
     @Test
+    void thePageOfSettingsHasEverySettingOfTheProcessWithItsOriginAndNoSecret() throws Exception {
+        Path file = Files.writeString(folder.resolve("postroom.yaml"), """
+                url: ${BASE}
+                console: {address: 0, environment: staging}
+                relay: {lease: 20s}
+                tracing: {endpoint: 'http://localhost:9/', headers: {authorization: hunter2}}
+                workers: {queues: {events: 2}}
+                jobs: {day.close: {publish: {aggregate-type: calendar, aggregate-id: days, event-type: DayClosed}}}
+                subscriptions:
+                  partner:
+                    webhook: {url: 'https://partner.example/?key=hunter2', secrets: ['${SIGN}'], headers: {x: hunter2}}
+                """);
+        try (TestDatabase database = TestDatabase.create();
+                Program serve = Program.start(
+                        Map.of("BASE", database.url(), "SIGN", "whsec_" + "QUJD".repeat(10)),
+                        "serve",
+                        "--config",
+                        file.toString(),
+                        "--only",
+                        "console,metrics")) {
+            String said = serve.awaitTalk(line -> line.contains("console at "));
+            String entry = said.substring(said.indexOf("http"));
+            HttpClient browser = HttpClient.newBuilder()
+                    .followRedirects(HttpClient.Redirect.NORMAL)
+                    .cookieHandler(new CookieManager())
+                    .build();
+            browser.send(HttpRequest.newBuilder(URI.create(entry)).build(), HttpResponse.BodyHandlers.ofString());
+            URI page = URI.create(entry).resolve("/settings");
+            String body = browser.send(HttpRequest.newBuilder(page).build(), HttpResponse.BodyHandlers.ofString())
+                    .body();
+            assertThat(body.replaceAll("<[^>]+>", "|"))
+                    .containsPattern("relay\\.lease\\|+20s\\|+15s\\|+line 3")
+                    .containsPattern("relay\\.batch-size\\|+1000\\|+1000\\|+not given")
+                    .containsPattern("console\\.environment\\|+[^|]+\\|+staging\\|+none\\|+line 2")
+                    .containsPattern("tracing\\.headers\\.authorization\\|+••••••\\|+none\\|+line 4")
+                    .containsPattern("tracing\\.sample\\|+1\\|+1\\|+not given")
+                    .containsPattern("workers\\.queues\\.events\\|+2\\|+must be given\\|+line 5")
+                    .containsPattern("jobs\\.day\\.close\\.publish\\.event-type\\|+DayClosed")
+                    .containsPattern("retention\\|+nothing is archived or dropped")
+                    .containsPattern("subscriptions\\.partner\\.lanes\\|+4\\|+4\\|+not given")
+                    .containsPattern(
+                            "subscriptions\\.partner\\.webhook\\.secrets\\|+••••••\\|+must be given\\|+line 9, variable SIGN")
+                    .contains("partner.example")
+                    .containsPattern(
+                            "\\|url\\|+jdbc:postgresql://[^|]+\\?••••••\\|+from the environment\\|+line 1, variable BASE")
+                    .doesNotContain("hunter2", "QUJD");
+        }
+    }
+
+    @Test
     void endsIfItsAddressIsTaken() throws Exception {
         try (ConsoleUnderTest other = ConsoleUnderTest.start()) {
             String port = other.url().replaceAll(".*:", "");

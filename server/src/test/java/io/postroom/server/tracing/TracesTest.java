@@ -3,6 +3,7 @@ package io.postroom.server.tracing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.postroom.job.Job;
 import io.postroom.message.Message;
 import io.postroom.server.CommandRun;
 import io.postroom.server.Program;
@@ -83,6 +84,55 @@ class TracesTest {
                 program.terminate();
                 assertThat(program.awaitExit()).isZero();
                 assertThat(program.said()).doesNotContain("t-7");
+            }
+        } finally {
+            collector.stop(0);
+        }
+    }
+
+    @Test
+    void anAttemptAtAJobHasASpanWithALinkToWhereItWasEnqueued() throws Exception {
+        BlockingQueue<String> posted = new LinkedBlockingQueue<>();
+        HttpServer collector = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        collector.createContext("/", exchange -> {
+            posted.add(HexFormat.of().formatHex(exchange.getRequestBody().readAllBytes()));
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        });
+        collector.start();
+        try (TestDatabase database = TestDatabase.create()) {
+            Path file = file("""
+                    tracing: {endpoint: 'http://localhost:%d/'}
+                    workers: {queues: {events: 1}}
+                    jobs: {day.close: {publish: {aggregate-type: calendar, aggregate-id: days, event-type: DayClosed}}}
+                    """.formatted(collector.getAddress().getPort()));
+            try (Connection tx = database.begin()) {
+                database.postroom()
+                        .jobs()
+                        .enqueue(
+                                tx,
+                                Job.of("day.close", "{}")
+                                        .queue("events")
+                                        .header("traceparent", "00-" + TRACE + "-" + SPAN + "-01")
+                                        .build());
+                tx.commit();
+            }
+            try (Program program = Program.start(
+                    Map.of("POSTROOM_URL", database.url()),
+                    "serve",
+                    "--config",
+                    file.toString(),
+                    "--only",
+                    "workers")) {
+                String spans = posted.poll(60, TimeUnit.SECONDS);
+                assertThat(spans).as(program.said()).isNotNull();
+                assertThat(spans)
+                        .contains(TRACE)
+                        .contains(SPAN)
+                        .contains(hex("process events"))
+                        .contains(hex("day.close"));
+                program.terminate();
+                assertThat(program.awaitExit()).isZero();
             }
         } finally {
             collector.stop(0);
