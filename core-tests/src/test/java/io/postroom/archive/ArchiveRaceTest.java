@@ -191,6 +191,52 @@ class ArchiveRaceTest {
         }
     }
 
+    /** Three steps for each day: it goes wrong in the first of the second day. */
+    @Test
+    void whatAnOperatorArchivedIsInTheAuditThoughTheRestFailed() {
+        CrashingDataSource source = new CrashingDataSource(database.dataSource())
+                .before(text -> text.contains("archive_step"), CrashPoint.act("step", 4, () -> {
+                    throw new IllegalStateException("out of memory");
+                }));
+        assertThatThrownBy(() -> Postroom.on(source).archive().run(WEEK, ArchiveTest.ACT))
+                .hasMessageContaining("out of memory");
+        assertThat(archive.days(false)).hasSize(1);
+        assertThat(database.queryLong(
+                        "select count(*) from postroom.audit where action = 'archive run' and subject = 'archived day "
+                                + days.day(10) + "'"))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aDayThatAnotherProcessDropsJustNowIsLeftToIt() throws Exception {
+        archive.run(WEEK);
+        try (Connection other = database.begin();
+                Statement statement = other.createStatement()) {
+            statement.execute("select postroom.drop_archived_day('" + days.day(10) + "')");
+            assertThatThrownBy(() -> archive.drop(days.day(10)))
+                    .extracting("code")
+                    .isEqualTo("archive.locked");
+            ExecutorService threads = Executors.newSingleThreadExecutor();
+            Future<?> drops;
+            try (CapturedLog log = new CapturedLog();
+                    Maintenance maintenance =
+                            database.postroom().maintenance(new Retention(Duration.ofDays(5), WEEK))) {
+                drops = threads.submit(() -> {
+                    LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+                    other.commit();
+                    return null;
+                });
+                maintenance.runOnce();
+                drops.get(10, TimeUnit.SECONDS);
+                maintenance.runOnce();
+                assertThat(log.text()).doesNotContain("it was dropped just now");
+            } finally {
+                threads.shutdownNow();
+            }
+        }
+        assertThat(archive.days(false)).isEmpty();
+    }
+
     /** Small transactions without an end, relays that deliver, and three days that are archived meanwhile. */
     @Test
     void whoPublishesGoesOnWhileDaysAreArchivedAndNothingIsLost() throws Exception {

@@ -62,17 +62,13 @@ public final class Archive {
 
     /** Days that are old enough to be archived and are not, oldest first. */
     public List<HotDay> due(Duration olderThan) {
-        requireRetention(olderThan);
+        new Retention(olderThan, null);
         return database.transact(tx -> table.listDue(tx, olderThan, DAYS_MAX));
     }
 
     /** One step, one transaction; nothing if no day is old enough. */
     public Optional<ArchiveStep> step(Duration olderThan) {
-        requireRetention(olderThan);
-        return database.transact(tx -> {
-            table.takeTime(tx);
-            return table.step(tx, olderThan);
-        });
+        return step(olderThan, null);
     }
 
     /**
@@ -80,11 +76,21 @@ public final class Archive {
      * that stays.
      */
     public List<ArchiveStep> run(Duration olderThan) {
+        return runAs(olderThan, null);
+    }
+
+    /** The same by an operator: each day is in the audit once it is archived. */
+    public List<ArchiveStep> run(Duration olderThan, Act act) {
+        requireAct(act, "archive");
+        return runAs(olderThan, act);
+    }
+
+    private List<ArchiveStep> runAs(Duration olderThan, @Nullable Act act) {
         List<ArchiveStep> done = new ArrayList<>();
         int locked = 0;
         // Each day takes three steps, and a lock is not waited for without end.
         for (int steps = 0; steps < 3 * DAYS_MAX; steps++) {
-            ArchiveStep step = step(olderThan).orElse(null);
+            ArchiveStep step = step(olderThan, act).orElse(null);
             if (step == null) {
                 return done;
             }
@@ -102,37 +108,21 @@ public final class Archive {
         return done;
     }
 
-    private static void requireRetention(Duration olderThan) {
+    private Optional<ArchiveStep> step(Duration olderThan, @Nullable Act act) {
         new Retention(olderThan, null);
-    }
-
-    /** The same by an operator: what was archived is in the audit. */
-    public List<ArchiveStep> run(Duration olderThan, Act act) {
-        requireAct(act, "archive");
-        List<ArchiveStep> done = run(olderThan);
-        List<String> archived = done.stream()
-                .filter(step -> step.outcome() == ArchiveStep.Outcome.ARCHIVED)
-                .map(step -> step.day().toString())
-                .toList();
-        if (!archived.isEmpty()) {
-            database.transact(tx -> {
-                audit.record(
-                        tx,
-                        act.actor(),
-                        "archive run",
-                        "archive",
-                        act.reason(),
-                        Map.of(
-                                "first",
-                                archived.get(0),
-                                "last",
-                                archived.get(archived.size() - 1),
-                                "days",
-                                archived.size()));
-                return true;
-            });
-        }
-        return done;
+        return database.transact(tx -> {
+            table.takeTime(tx);
+            Optional<ArchiveStep> step = table.step(tx, olderThan);
+            step.filter(done -> act != null && done.outcome() == ArchiveStep.Outcome.ARCHIVED)
+                    .ifPresent(done -> audit.record(
+                            tx,
+                            act.actor(),
+                            "archive run",
+                            "archived day " + done.day(),
+                            act.reason(),
+                            Map.of("olderThan", olderThan.toString())));
+            return step;
+        });
     }
 
     /**

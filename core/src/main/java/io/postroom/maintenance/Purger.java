@@ -34,6 +34,10 @@ final class Purger {
                 if (!e.code().startsWith("archive.")) {
                     throw e;
                 }
+                if (e.code().equals("archive.dropped")) {
+                    // By another process, just now.
+                    continue;
+                }
                 String what = day + " " + e.code();
                 if (!what.equals(said)) {
                     said = what;

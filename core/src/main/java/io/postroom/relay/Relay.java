@@ -102,15 +102,17 @@ public final class Relay implements AutoCloseable {
         subscribe();
         rosters.forEach(Roster::open);
         started = true;
+        // First: there may be much to stamp, and lanes take their time until they are taken.
+        stamper.start();
         try {
             lanes.start();
         } catch (RuntimeException e) {
             // What was taken already is given back: whoever starts again begins from nothing.
+            stamper.stop();
             lanes.stop();
             closed = true;
             throw e;
         }
-        stamper.start();
         listener.start();
         forget = journal.onNudge(stamper::expect);
         LOG.info("relay {} ({}) started, serving {}", settings.name(), id, lanes.names());

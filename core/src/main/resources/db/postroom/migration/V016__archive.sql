@@ -380,18 +380,19 @@ begin
         raise exception 'could not drop a day of the archive: the isolation level is %, it must be read committed', current_setting('transaction_isolation')
             using errcode = '25001';
     end if;
-    select d.passed_at into passed from /*schema*/archive_day as d where d.day = drop_archived_day.day and d.dropped_at is null for update;
-    if not found then
-        outcome := 'none';
-        return;
-    end if;
-    select min(d.day) into oldest from /*schema*/archive_day as d where d.dropped_at is null;
-    if oldest < day then
-        outcome := 'earlier';
-        need := oldest;
-        return;
-    end if;
     begin
+        -- Another process that drops it just now is waited for no longer than others are.
+        select d.passed_at into passed from /*schema*/archive_day as d where d.day = drop_archived_day.day and d.dropped_at is null for update;
+        if not found then
+            outcome := 'none';
+            return;
+        end if;
+        select min(d.day) into oldest from /*schema*/archive_day as d where d.dropped_at is null;
+        if oldest < day then
+            outcome := 'earlier';
+            need := oldest;
+            return;
+        end if;
         -- Nobody asks for a generation between the question and the end of the day.
         perform pg_advisory_xact_lock(hashtextextended('/*schema*/archive drop', 0));
         select string_agg(format('%s %s at %s', n.kind, n.name, n.position), ', ') into need from /*schema*/day_needs(day, passed, true, 5) as n;
