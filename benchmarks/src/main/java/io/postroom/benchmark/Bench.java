@@ -122,7 +122,7 @@ public final class Bench {
         scenarios.put(
                 "enqueue",
                 (database, postroom) ->
-                        new Enqueuing(database, postroom).run(report, quick ? 8 : 20, quick ? 250 : 500));
+                        new Enqueuing(server, database, postroom).run(report, quick ? 8 : 20, quick ? 250 : 500));
         scenarios.put("pick-up", this::pickUp);
         scenarios.put("wal", this::wal);
         scenarios.put("kafka", (database, postroom) -> KafkaEndToEnd.run(report, database, quick ? 50_000 : 200_000));
