@@ -4,7 +4,7 @@
 -- A key that is unique among the ready ones is free from now on. An attempt is counted now, before it begins. It is exact if it is the last one or came after a crash: begin.sql notes when it begins.
 -- Locks: the rows, skipping locked ones. Index: job_claim, the primary key. MATERIALIZED is a fence: a plain subquery may be run again
 -- and claim more than :limit. An array instead of a join: whatever the planner believes, it looks up those rows and no other. What does
--- not fit into :bytes_max is left as it was. RETURNING has no order; the caller sorts.
+-- not fit into :bytes_max is left as it was; mostly all does, and only a sum is made. RETURNING has no order; the caller sorts.
 with due as materialized (
     select id, priority, turn,
            case when pg_column_compression(payload) is null then pg_column_size(payload) else octet_length(payload::text) end
@@ -28,7 +28,8 @@ set state = 'running', worker = :worker, claimed_at = (select clock_timestamp())
     deadline_at = (select clock_timestamp() + make_interval(secs => :slack))
                   + coalesce(j.deadline,
                              (:deadlines::bigint[])[array_position(:kinds::text[], j.kind)] * interval '1 millisecond', interval '0')
-where j.id = any (array(select fitting.id from fitting))
+where j.id = any (case when (select sum(due.bytes) from due) <= :bytes_max then array(select due.id from due)
+                       else array(select fitting.id from fitting) end)
 returning j.id, j.kind, j.priority, j.turn, j.tenant_id, j.payload, j.headers, j.attempt, j.retry, j.attempts_max,
           (date_part('epoch', j.deadline) * 1000)::bigint as deadline_millis, j.fence, j.exact,
           j.limit_name, (date_part('epoch', (select clock_timestamp()) - j.run_at) * 1000000)::bigint as waited_micros

@@ -32,7 +32,8 @@ set state = 'running', worker = :worker, claimed_at = (select clock_timestamp())
     deadline_at = (select clock_timestamp() + make_interval(secs => :slack))
                   + coalesce(j.deadline,
                              (:deadlines::bigint[])[array_position(:kinds::text[], j.kind)] * interval '1 millisecond', interval '0')
-where j.id = any (array(select fitting.id from fitting))
+where j.id = any (case when (select sum(due.bytes) from due) <= :bytes_max then array(select due.id from due)
+                       else array(select fitting.id from fitting) end)
 returning j.id, j.kind, j.priority, j.turn, j.tenant_id, j.payload, j.headers, j.attempt, j.retry, j.attempts_max,
           (date_part('epoch', j.deadline) * 1000)::bigint as deadline_millis, j.fence, j.exact,
           j.limit_name, (date_part('epoch', (select clock_timestamp()) - j.run_at) * 1000000)::bigint as waited_micros
