@@ -271,58 +271,6 @@ end
 $$;
 revoke all on function /*schema*/stamp(integer, text) from public;
 
--- Makes the journal whole in a cluster that did not stamp it (a restored dump, a logical copy): xids of stored rows are set to
--- one that every snapshot sees, and every outbox row without a journal row gets a position, in the order of seq.
--- Takes as long as the retained outbox is large; publishing and delivery go on meanwhile.
-create function /*schema*/restamp(out restamped bigint, out last_position bigint)
-    language plpgsql
-    security definer
-    set search_path = pg_catalog, pg_temp
-as
-$$
-declare
-    last     record;
-    last_seq bigint;
-    today    date := (now() at time zone 'utc')::date;
-begin
-    perform pg_advisory_xact_lock(hashtextextended('/*schema*/stamp', 0));
-    if current_setting('synchronous_commit') = 'off' then
-        perform set_config('synchronous_commit', 'local', true);
-    end if;
-    select tick.position, tick.day into strict last from /*schema*/tick order by tick.position desc limit 1;
-    today := greatest(today, last.day);
-    perform /*schema*/keep_partitions();
-    -- A logical copy does not bring the sequence along.
-    select setval('/*schema*/outbox_seq_seq', greatest(max(o.seq), (select sequence.last_value from /*schema*/outbox_seq_seq as sequence)))
-    into last_seq
-    from /*schema*/outbox as o;
-
-    update /*schema*/outbox as o set xid = '3' where o.xid >= pg_snapshot_xmin(pg_current_snapshot());
-    update /*schema*/tick as t set xid = '3' where t.xid <> '3';
-
-    with unstamped as materialized (
-        select o.seq, o.day, /*schema*/key_hash(o.tenant_id, o.aggregate_type, o.aggregate_id) as key_hash,
-               /*schema*/stored_bytes(o.payload, o.headers) as bytes
-        from /*schema*/outbox as o
-        where not exists (select 1 from /*schema*/journal as j where j.seq = o.seq and j.outbox_day = o.day)
-    ), written as (
-        insert into /*schema*/journal (position, seq, day, outbox_day, key_hash, bytes)
-        select last.position + row_number() over (order by u.seq), u.seq, today, u.day, u.key_hash, u.bytes
-        from unstamped as u
-    ), ticked as (
-        insert into /*schema*/tick (position, snapshot, seq, day)
-        select last.position + count(*), pg_current_snapshot(), last_seq, today from unstamped
-        on conflict (position) do update
-            set snapshot = excluded.snapshot, target = null, cut = null, xid = excluded.xid, seq = excluded.seq,
-                day = excluded.day, at = excluded.at
-    )
-    select count(*) into restamped from unstamped;
-
-    insert into /*schema*/cluster (system_identifier) select control.system_identifier from pg_control_system() as control;
-    last_position := last.position + restamped;
-end
-$$;
-revoke all on function /*schema*/restamp() from public;
 revoke all on function /*schema*/key_hash(text, text, text) from public;
 revoke all on function /*schema*/stored_bytes(json, json) from public;
 

@@ -453,8 +453,10 @@ end
 $$;
 revoke all on function /*schema*/keep_archive() from public;
 
--- As before, and archived days are kept, until they are dropped. What archived days do not tell of, somebody dropped by hand.
-create or replace function /*schema*/kept_after()
+-- The last position whose message is gone, dropped with its day: from there on everything is kept. Zero if nothing is gone.
+-- If a day is missing, reads the narrow rows of the whole journal once: an operator's question, nothing to poll.
+-- Archived days are kept, until they are dropped. What archived days do not tell of, somebody dropped by hand.
+create function /*schema*/kept_after()
     returns bigint
     language plpgsql
     stable
@@ -488,9 +490,11 @@ begin
     ));
 end
 $$;
+revoke all on function /*schema*/kept_after() from public;
 
--- As before, and in the archive too.
-create or replace function /*schema*/next_kept(after bigint)
+-- The first position after another whose message is still there, in the archive too; null if there is none. For the errors of read.
+-- A message is stamped on its day or later: days of the journal before the first that the outbox has are passed over.
+create function /*schema*/next_kept(after bigint)
     returns bigint
     language plpgsql
     stable
@@ -522,10 +526,15 @@ begin
     return null;
 end
 $$;
+revoke all on function /*schema*/next_kept(bigint) from public;
 
--- As before, and goes on in the archive. A message of an archived day may lie in the outbox's default partition, and one whose entry is archived in
+-- The next messages after a position, in order: at most so many, and no more than 16 MB unless it is one.
+-- It looks into the days that these messages are in and no others, whatever the planner thinks of a join.
+-- Never passes over anything in silence: a position that the journal has not reached, or whose next message is gone, is an error with
+-- SQLSTATE 22023 whose detail is message.position-ahead or message.position-gone. The latter names the position to go on after.
+-- It goes on in the archive. A message of an archived day may lie in the outbox's default partition, and one whose entry is archived in
 -- the outbox: both are asked, by one statement, so that a day which is archived meanwhile is in one of them.
-create or replace function /*schema*/read(after bigint, at_most integer default 100)
+create function /*schema*/read(after bigint, at_most integer default 100)
     returns setof /*schema*/message
     language plpgsql
     stable
@@ -659,10 +668,14 @@ begin
     end if;
 end
 $$;
+revoke all on function /*schema*/read(bigint, integer) from public;
 
--- As before. The entry of a message may be archived: of one that lies in the default partition, or was written just after midnight. What
+-- Makes the journal whole in a cluster that did not stamp it (a restored dump, a logical copy): xids of stored rows are set to
+-- one that every snapshot sees, and every outbox row without a journal row gets a position, in the order of seq.
+-- Takes as long as the retained outbox is large; publishing and delivery go on meanwhile.
+-- The entry of a message may be archived: of one that lies in the default partition, or was written just after midnight. What
 -- is archived has its position, and its xids are asked by nobody.
-create or replace function /*schema*/restamp(out restamped bigint, out last_position bigint)
+create function /*schema*/restamp(out restamped bigint, out last_position bigint)
     language plpgsql
     security definer
     set search_path = pg_catalog, pg_temp
@@ -712,5 +725,6 @@ begin
     last_position := last.position + restamped;
 end
 $$;
+revoke all on function /*schema*/restamp() from public;
 
 insert into /*schema*/migration (version, name) values (16, 'archive');
