@@ -103,6 +103,23 @@ class InboxTest {
         assertThat(database.queryLong("select count(*) from postroom.inbox")).isOne();
     }
 
+    /** PostgreSQL looks through the default partition under such a lock, for each day that is added. */
+    @Test
+    void acceptingWaitsForNobodyWhoLooksThroughADayThatIsNotItsOwn() throws SQLException {
+        Received known = received("known");
+        accept(known);
+        try (Connection maintenance = database.begin();
+                Statement lock = maintenance.createStatement();
+                Connection tx = database.begin();
+                Statement limit = tx.createStatement()) {
+            lock.execute("lock table postroom.inbox_default in access exclusive mode");
+            limit.execute("set local lock_timeout = '2s'");
+            Received other = Received.of(known.id(), "{\"other\":1}");
+            assertThat(inbox.acceptAll(tx, "billing", List.of(received("new"), known, other)))
+                    .containsExactly(Acceptance.FIRST, Acceptance.DUPLICATE, Acceptance.CONFLICT);
+        }
+    }
+
     @Test
     void answersABatchInItsOrderAndTheSameIdTwice() throws SQLException {
         Received old = received("old");

@@ -258,35 +258,39 @@ begin
         return array_fill('first'::text, array[cardinality(fresh)]);
     end if;
 
-    -- Statements of their own, whose snapshots have what was committed while the insert waited for it. Days between two can be pruned
-    -- when the plan is run, days in an array cannot.
+    -- Statements of their own, whose snapshots have what was committed while the insert waited for it.
     select min(given.day) filter (where given.day > '-infinity'), max(given.day),
            array_agg(given.id) filter (where given.day > '-infinity'), array_agg(given.id) filter (where given.day = '-infinity')
     into first_day, last_day, dated, undated
     from (select g.id, /*schema*/inbox_day(g.id) as day from unnest(message_ids) as g (id)) as given;
-    with stored as materialized (
-        select i.message_id, i.payload_hash
-        from /*schema*/inbox as i
-        where i.consumer = accept.consumer and i.message_id = any (dated) and i.day between first_day and last_day
-        union all
-        select i.message_id, i.payload_hash
-        from /*schema*/inbox as i
-        where i.consumer = accept.consumer and i.message_id = any (undated) and i.day = '-infinity'
-    ), given as (
-        select g.id, g.hash, g.n, row_number() over (partition by g.id order by g.n) as nth
-        from unnest(message_ids, payload_hashes) with ordinality as g (id, hash, n)
-    )
-    select array_agg(
-               case
-                   when given.hash <> stored.payload_hash then 'conflict'
-                   when given.nth = 1 and first.id is not null then 'first'
-                   else 'duplicate'
-               end
-               order by given.n)
+    -- Planned for these very days: a plan for any days would lock all partitions, and wait for whoever looks through the default one, which
+    -- PostgreSQL does when a day is added, or empties another day. Days between two can be pruned, days in an array cannot.
+    execute $query$
+        with stored as materialized (
+            select i.message_id, i.payload_hash
+            from /*schema*/inbox as i
+            where i.consumer = $1 and i.message_id = any ($2) and i.day between $3 and $4
+            union all
+            select i.message_id, i.payload_hash
+            from /*schema*/inbox as i
+            where i.consumer = $1 and i.message_id = any ($5) and i.day = '-infinity'
+        ), given as (
+            select g.id, g.hash, g.n, row_number() over (partition by g.id order by g.n) as nth
+            from unnest($6, $7) with ordinality as g (id, hash, n)
+        )
+        select array_agg(
+                   case
+                       when given.hash <> stored.payload_hash then 'conflict'
+                       when given.nth = 1 and first.id is not null then 'first'
+                       else 'duplicate'
+                   end
+                   order by given.n)
+        from given
+        join stored on stored.message_id = given.id
+        left join unnest($8) as first (id) on first.id = given.id
+        $query$
     into answers
-    from given
-    join stored on stored.message_id = given.id
-    left join unnest(fresh) as first (id) on first.id = given.id;
+    using accept.consumer, dated, first_day, last_day, undated, message_ids, payload_hashes, fresh;
     if cardinality(answers) is distinct from cardinality(message_ids) then
         raise exception 'could not accept messages: one of them was purged at this moment; try again' using errcode = '40001';
     end if;
