@@ -45,10 +45,11 @@ final class CauseTable {
      * Groups.
      *
      * @param isWhole whether every letter that fits is in one of them
+     * @param isStepped whether groups were looked for, up to a thousand; else they are made of the newest letters, up to ten thousand
      * @param lettersMax letters of a group are counted up to this
      * @param sampleMax keys and tenants of a group are those of so many of its newest letters
      */
-    record Causes(List<DeadLetterGroup> groups, boolean isWhole, long lettersMax, long sampleMax) {}
+    record Causes(List<DeadLetterGroup> groups, boolean isWhole, boolean isStepped, long lettersMax, long sampleMax) {}
 
     /** From group to group where the filter has nothing but what groups are made of; else among the newest. */
     Causes causes(Connection tx, DeadLetterFilter filter, int limit) {
@@ -80,9 +81,12 @@ final class CauseTable {
                     bounds[0] = row.getLong("letters_max");
                     bounds[1] = row.getLong("sample_max");
                     bounds[2] = row.getLong("steps");
-                    return group(row);
-                });
-        return new Causes(groups, bounds[2] < STEPS_MAX, bounds[0], bounds[1]);
+                    return groupOf(row);
+                })
+                .stream()
+                .flatMap(Optional::stream)
+                .toList();
+        return new Causes(groups, bounds[2] < STEPS_MAX, true, bounds[0], bounds[1]);
     }
 
     private static String @Nullable [] orNull(Set<String> values) {
@@ -97,12 +101,12 @@ final class CauseTable {
                 .set("limit", limit)
                 .list(row -> {
                     lookedAt[0] = row.getLong("looked_at");
-                    return row.getString("owner") == null ? Optional.<DeadLetterGroup>empty() : Optional.of(group(row));
+                    return groupOf(row);
                 })
                 .stream()
                 .flatMap(Optional::stream)
                 .toList();
-        return new Causes(groups, lookedAt[0] < WINDOW, Long.MAX_VALUE, Long.MAX_VALUE);
+        return new Causes(groups, lookedAt[0] < WINDOW, false, Long.MAX_VALUE, Long.MAX_VALUE);
     }
 
     /** Ids that fit, newest first; {@code next} is where the search goes on, null if there is nothing older. */
@@ -143,6 +147,10 @@ final class CauseTable {
                             ? new Letters(found.subList(0, limit), found.get(limit - 1))
                             : new Letters(found, null);
                 });
+    }
+
+    private static Optional<DeadLetterGroup> groupOf(ResultSet row) throws SQLException {
+        return row.getString("owner") == null ? Optional.empty() : Optional.of(group(row));
     }
 
     private static DeadLetterGroup group(ResultSet row) throws SQLException {

@@ -111,6 +111,8 @@ public final class DeadLetterPages implements WebServer.Feature {
                 groups.subList(0, Math.min(groups.size(), GROUPS_MAX)),
                 "isWhole",
                 causes.isWhole(),
+                "isStepped",
+                causes.isStepped(),
                 "lettersMax",
                 causes.lettersMax(),
                 "sampleMax",
@@ -225,7 +227,9 @@ public final class DeadLetterPages implements WebServer.Feature {
             objects.get(i)
                     .put("exact", causes.isWhole() && letters < causes.lettersMax() && letters <= causes.sampleMax());
         }
-        return Listed.of(objects, null);
+        Map<String, @Nullable Object> answer = Listed.of(objects, null);
+        answer.put("whole", causes.isWhole());
+        return answer;
     }
 
     private Map<String, @Nullable Object> callShow(Context context, Pages pages) {

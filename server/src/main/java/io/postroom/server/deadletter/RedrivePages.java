@@ -21,6 +21,7 @@ import io.postroom.server.web.Permission;
 import io.postroom.server.web.Refusal;
 import io.postroom.server.web.Routes;
 import io.postroom.server.web.WebServer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -188,7 +189,9 @@ public final class RedrivePages implements WebServer.Feature {
         RedrivePlan plan = planned(filter);
         Map<String, @Nullable Object> answer = new LinkedHashMap<>();
         answer.put("idMax", plan.idMax());
-        answer.putAll(LetterListing.plan(plan, rate == null ? null : plan.at(rate), List.of(), OutputFormat.JSON)
+        // Of those that were counted it would say nothing.
+        Duration duration = rate == null || !plan.exact() ? null : plan.at(rate);
+        answer.putAll(LetterListing.plan(plan, duration, List.of(), OutputFormat.JSON)
                 .objects()
                 .get(0));
         return answer;
@@ -218,13 +221,17 @@ public final class RedrivePages implements WebServer.Feature {
             throw Refusal.invalid(
                     "letters or idMax is missing; ask POST /redrives/plan with the same filter, and give back both");
         }
-        long now = filter.isEmpty() ? 0 : planned(filter).letters();
-        if (now > letters) {
-            throw new Refusal(
-                    409,
-                    "redrive.grown",
-                    "the filter means " + now + " dead letters, letters is " + letters
-                            + "; nothing was done: look at the plan again");
+        if (!filter.isEmpty()) {
+            RedrivePlan now = planned(filter);
+            boolean isUncounted = !now.exact() && !"false".equals(call.text("lettersExact"));
+            if (now.letters() > letters || isUncounted) {
+                throw new Refusal(
+                        409,
+                        "redrive.grown",
+                        "the filter means " + (now.exact() ? "" : "more than ") + now.letters()
+                                + " dead letters, letters is " + letters + "; nothing was done: look at the plan again"
+                                + (now.exact() ? "" : ", and give back lettersExact, too, if you mean all of them"));
+            }
         }
         return new RedrivePlan(idMax, letters, true, 0, 0, null, null, OrderConflicts.NONE);
     }
@@ -236,7 +243,8 @@ public final class RedrivePages implements WebServer.Feature {
     }
 
     private Object callRequest(Context context) {
-        Acting call = Acting.read(context, names("action", "rate", "canary", "reason", "letters", "idMax"));
+        Acting call =
+                Acting.read(context, names("action", "rate", "canary", "reason", "letters", "lettersExact", "idMax"));
         RedriveAction action = action(call.text("action"));
         Routes.require(context, needed(action));
         RedriveRequest request = request(

@@ -44,19 +44,17 @@ public final class KeyPages implements WebServer.Feature {
     public void add(Routes routes) {
         Pages pages = routes.pages();
         routes.page("/idempotency-keys", context -> {
-                    List<KeyDetails> keys = keys(context, PAGE + 1);
-                    boolean hasMore = keys.size() > PAGE;
-                    List<KeyDetails> shown = hasMore ? keys.subList(0, PAGE) : keys;
+                    Paged paged = paged(context, PAGE);
                     pages.show(
                             context,
                             "idempotency-keys",
                             pages.page(context, "Idempotency keys", "idempotency-keys"),
                             "keys",
-                            shown,
+                            paged.keys(),
                             "states",
                             STATES,
                             "next",
-                            hasMore ? cursor(shown.get(PAGE - 1).key()) : null);
+                            paged.next());
                 })
                 .page("/idempotency-keys/{id}", context -> show(context, pages))
                 .actOnce("/idempotency-keys/{id}/release", this::release)
@@ -64,32 +62,35 @@ public final class KeyPages implements WebServer.Feature {
                 .call("/idempotency-keys", this::call);
     }
 
-    private List<KeyDetails> keys(Context context, int limit) {
+    /** A page; {@code next} is where it goes on, null at the end. */
+    private record Paged(List<KeyDetails> keys, @Nullable String next) {}
+
+    private Paged paged(Context context, int limit) {
         Asked.only(context, NAMES);
         String word = Asked.word(Asked.text(context, "state"), "state", STATES);
         KeyFilter filter = new KeyFilter(
                 Asked.text(context, "tenant"),
                 Asked.text(context, "scope"),
                 word == null ? null : KeyState.values()[STATES.indexOf(word)]);
-        String after = Asked.text(context, "after");
+        String cursor = Asked.text(context, "after");
+        IdempotencyKey after = cursor == null ? null : key(cursor);
         String key = Asked.text(context, "key");
         if (key != null) {
-            return named(key, filter, limit);
+            return named(key, filter, after, limit);
         }
-        return reading.idempotencyKeys().list(filter, after == null ? null : key(after), limit);
+        List<KeyDetails> found = reading.idempotencyKeys().list(filter, after, limit + 1);
+        return found.size() > limit
+                ? new Paged(found.subList(0, limit), cursor(found.get(limit - 1).key()))
+                : new Paged(found, null);
     }
 
     /** By the key itself, whosever it is. */
-    private List<KeyDetails> named(String key, KeyFilter filter, int limit) {
-        List<IdempotencyKey> found = filter.tenant() != null && filter.scope() != null
-                ? List.of(new IdempotencyKey(filter.tenant(), filter.scope(), key))
-                : reading.database().run(tx -> table.find(tx, key, limit));
-        return found.stream()
-                .filter(each -> filter.tenant() == null || filter.tenant().equals(each.tenant()))
-                .filter(each -> filter.scope() == null || filter.scope().equals(each.scope()))
+    private Paged named(String key, KeyFilter filter, @Nullable IdempotencyKey after, int limit) {
+        KeyTable.Found found = reading.database().run(tx -> table.find(tx, key, filter, after, limit));
+        List<KeyDetails> keys = found.keys().stream()
                 .flatMap(each -> reading.idempotencyKeys().find(each).stream())
-                .filter(each -> filter.state() == null || filter.state() == each.state())
                 .toList();
+        return new Paged(keys, found.next() == null ? null : cursor(found.next()));
     }
 
     private KeyDetails details(IdempotencyKey key) {
@@ -135,7 +136,7 @@ public final class KeyPages implements WebServer.Feature {
 
     private Map<String, @Nullable Object> call(Context context) {
         int limit = Asked.limit(context, PAGE, CALL_PAGE_MAX);
-        List<KeyDetails> keys = keys(context, limit);
+        Paged paged = paged(context, limit);
         Listing listing = new Listing(
                 "id",
                 "tenant",
@@ -150,23 +151,22 @@ public final class KeyPages implements WebServer.Feature {
                 "leased",
                 "steps",
                 "step");
-        keys.forEach(each -> listing.row(
-                cursor(each.key()),
-                each.key().tenant(),
-                each.key().scope(),
-                each.key().key(),
-                each.state(),
-                each.status(),
-                each.createdAt(),
-                each.completedAt(),
-                each.expiresAt(),
-                each.leasedUntil(),
-                each.leased(),
-                each.steps(),
-                each.step()));
-        return Listed.of(
-                listing.objects(),
-                keys.size() == limit ? cursor(keys.get(limit - 1).key()) : null);
+        paged.keys()
+                .forEach(each -> listing.row(
+                        cursor(each.key()),
+                        each.key().tenant(),
+                        each.key().scope(),
+                        each.key().key(),
+                        each.state(),
+                        each.status(),
+                        each.createdAt(),
+                        each.completedAt(),
+                        each.expiresAt(),
+                        each.leasedUntil(),
+                        each.leased(),
+                        each.steps(),
+                        each.step()));
+        return Listed.of(listing.objects(), paged.next());
     }
 
     /** The three parts of a key in one word, whatever characters they have. */

@@ -131,6 +131,11 @@ public final class MessageCommand {
             terminal.say("looked at positions " + found.oldest() + " to " + found.newest()
                     + "; there may be more: --before " + found.next());
         }
+        if (!found.ofTenants()) {
+            terminal.say(
+                    "beyond the newest of them only messages without a tenant were looked for; give --tenant to look for"
+                            + " its own");
+        }
         return ExitCode.OK;
     }
 

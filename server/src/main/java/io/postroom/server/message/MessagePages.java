@@ -136,7 +136,9 @@ public final class MessagePages implements WebServer.Feature {
 
     private Map<String, @Nullable Object> callList(Context context, Pages pages) {
         MessageSearch.Found search = search(context, pages, Asked.limit(context, PAGE, CALL_PAGE_MAX));
-        return Listed.of(objects(search.rows()), search.next());
+        Map<String, @Nullable Object> answer = Listed.of(objects(search.rows()), search.next());
+        answer.put("ofTenants", search.ofTenants());
+        return answer;
     }
 
     /** Messages as calls have them. */

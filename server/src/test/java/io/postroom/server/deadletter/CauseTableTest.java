@@ -125,6 +125,33 @@ class CauseTableTest {
         assertThat(none.isWhole()).isFalse();
     }
 
+    /** More groups than are stepped through, and what is looked for lies behind them. */
+    @Test
+    void saysThatThereAreMoreGroupsWhereNoneOfThoseLookedAtFits() {
+        try (TestDatabase many = TestDatabase.create()) {
+            many.execute(
+                    "insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id,"
+                            + " event_type, event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint,"
+                            + " buried_by) select 'subscription', 'billing', n, 1, gen_random_uuid(), 'order', 'o',"
+                            + " case when n = 1500 then 'OrderLost' else 'OrderPaid' end, 1, '{}', now(), 'exhausted', 5, 'e', 'e',"
+                            + " 'f' || to_char(n, 'FM00000'), 'relay' from generate_series(1, 1500) as n",
+                    "vacuum analyze postroom.dead_letter");
+            CauseTable table = new CauseTable(Schema.POSTROOM);
+            DeadLetterFilter lost =
+                    DeadLetterFilter.builder().eventTypes(Set.of("OrderLost")).build();
+            CauseTable.Causes none = many.postroom().database().run(tx -> table.causes(tx, lost, 100));
+            assertThat(none.groups()).isEmpty();
+            assertThat(none.isWhole()).isFalse();
+            DeadLetterFilter one = DeadLetterFilter.builder()
+                    .owner("billing")
+                    .fingerprint("f01500")
+                    .build();
+            CauseTable.Causes found = many.postroom().database().run(tx -> table.causes(tx, one, 100));
+            assertThat(found.groups()).extracting(DeadLetterGroup::letters).containsExactly(1L);
+            assertThat(found.isWhole()).isTrue();
+        }
+    }
+
     private static CauseTable.Letters letters(DeadLetterFilter filter, @Nullable Long before, int limit) {
         return database.postroom()
                 .database()

@@ -2,7 +2,9 @@ package io.postroom.server.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.server.CommandRun;
 import java.net.http.HttpResponse;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -74,6 +76,28 @@ class MessageSearchTest {
                     + page.get("next").asString());
         }
         assertThat(page.get("items").get(0).get("position").asLong()).isEqualTo(2);
+    }
+
+    /** The newest have no tenant, so the search goes on by the hash of a key without one. */
+    @Test
+    void aSearchSaysWhereItLookedForMessagesWithoutATenantOnly() throws Exception {
+        JsonNode page = list("aggregateType=order&key=o-first");
+        assertThat(page.get("ofTenants").asBoolean()).isFalse();
+        assertThat(list("aggregateType=order&key=o-first&tenant=acme")
+                        .get("ofTenants")
+                        .asBoolean())
+                .isTrue();
+        assertThat(list("type=OrderPaid&limit=5").get("ofTenants").asBoolean()).isTrue();
+        CommandRun run = CommandRun.of(
+                Map.of("POSTROOM_URL", console.database().url()),
+                "message",
+                "list",
+                "--aggregate-type",
+                "order",
+                "--key",
+                "o-first");
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.err()).contains("only messages without a tenant were looked for; give --tenant");
     }
 
     @Test

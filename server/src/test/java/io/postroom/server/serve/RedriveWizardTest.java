@@ -142,6 +142,39 @@ class RedriveWizardTest {
                 .isZero();
     }
 
+    /** So many that nobody counts them: whoever discards them says that they know. */
+    @Test
+    void aCallDiscardsMoreThanWereCountedOnlyIfItSaysSo() throws Exception {
+        console.database()
+                .execute(
+                        "insert into postroom.dead_letter (source, owner, position, key_hash, message_id, aggregate_type, aggregate_id,"
+                                + " event_type, event_version, payload, occurred_at, cause, attempts, error_class, error, fingerprint,"
+                                + " buried_by) select 'subscription', 'shipping', 100 + n, 1, gen_random_uuid(), 'order', 'o', 'OrderPaid', 1,"
+                                + " '{}', now(), 'exhausted', 5, 'e', 'e', 'f', 'relay' from generate_series(1, 10000) as n");
+        JsonNode plan = JsonMapper.shared()
+                .readTree(console.call("/redrives/plan", "k1", "{\"subscription\":\"shipping\",\"rate\":50}")
+                        .body());
+        assertThat(plan.get("letters").asInt()).isEqualTo(10_000);
+        assertThat(plan.get("lettersExact").asBoolean()).isFalse();
+        assertThat(plan.get("estimatedSeconds").isNull()).isTrue();
+        String discard =
+                "{\"action\":\"discard\",\"subscription\":\"shipping\",\"reason\":\"x\",\"letters\":10000,\"idMax\":"
+                        + plan.get("idMax") + "%s}";
+        HttpResponse<String> refused = console.call("/redrives", "k2", discard.formatted(""));
+        assertThat(refused.statusCode()).as(refused.body()).isEqualTo(409);
+        assertThat(refused.body())
+                .contains("the filter means more than 10000 dead letters")
+                .contains("redrive.grown");
+        assertThat(console.database().queryLong("select count(*) from postroom.redrive"))
+                .isZero();
+        HttpResponse<String> done = console.call("/redrives", "k3", discard.formatted(",\"lettersExact\":false"));
+        assertThat(done.statusCode()).as(done.body()).isEqualTo(200);
+        awaitEnd(JsonMapper.shared().readTree(done.body()).get("id").asString());
+        assertThat(console.database()
+                        .queryLong("select count(*) from postroom.dead_letter where resolution = 'discarded'"))
+                .isEqualTo(10_005);
+    }
+
     @Test
     void aCallDiscardsWhatItsPlanCountedAndNoMore() throws Exception {
         String discard = "{\"action\":\"discard\",\"subscription\":\"shipping\",\"reason\":\"x\"%s}";
