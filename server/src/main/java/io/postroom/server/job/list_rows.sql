@@ -15,7 +15,7 @@
 )
 union all
 (
-    select d.id, d.queue, d.kind, d.priority, d.state, null, d.run_at, d.attempt, null, d.ended_at, left(d.error, 1000)
+    select d.id, d.queue, d.kind, d.priority, d.state, null, d.run_at, d.attempt, d.ended_by, d.ended_at, left(d.error, 1000)
     from /*schema*/job_done as d
     where d.id >= :from and d.id < :before and (:queue::text is null or d.queue = :queue) and (:kind::text is null or d.kind = :kind)
       and (:state::text is null or d.state = :state) and (:tenant_id::text is null or d.tenant_id = :tenant_id)

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is remembered of a sample for an hour: figures, because the samples themselves would take the heap of the relay.
  *
+ * @param walBytes {@link #UNKNOWN} of a moment before the process began
+ * @param lag null if it is not known
  * @param positions of the subscriptions that were meant to flow, by name
  */
 record Moment(
@@ -17,9 +19,11 @@ record Moment(
         long position,
         long walBytes,
         long backlog,
-        Duration lag,
+        @Nullable Duration lag,
         Delay.@Nullable Percentiles commitToDelivery,
         Map<String, Long> positions) {
+
+    static final long UNKNOWN = -1;
 
     static Moment of(Sample sample) {
         Map<String, Long> positions = new HashMap<>();

@@ -123,9 +123,7 @@ public record Overview(
                         "Lag",
                         sample.at(),
                         TIME,
-                        List.of(new Chart.Series(
-                                "oldest undelivered",
-                                points(history, each -> each.lag().toNanos() / 1e9))),
+                        List.of(new Chart.Series("oldest undelivered", lags(history))),
                         Chart.Forecast.NONE),
                 Chart.of(
                         "Commit to delivery",
@@ -144,6 +142,17 @@ public record Overview(
                 .toList();
     }
 
+    private static List<Chart.Point> lags(List<Moment> history) {
+        List<Chart.Point> points = new ArrayList<>();
+        for (Moment each : history) {
+            Duration lag = each.lag();
+            if (lag != null) {
+                points.add(new Chart.Point(each.at(), lag.toNanos() / 1e9));
+            }
+        }
+        return points;
+    }
+
     private static List<Chart.Point> delays(List<Moment> history, Function<Delay.Percentiles, Duration> delay) {
         List<Chart.Point> points = new ArrayList<>();
         for (Moment each : history) {
@@ -158,14 +167,18 @@ public record Overview(
     private static List<Chart.Point> rates(List<Moment> history, ToDoubleBiFunction<Moment, Moment> rate) {
         List<Chart.Point> points = new ArrayList<>();
         for (int i = 1; i < history.size(); i++) {
-            points.add(new Chart.Point(history.get(i).at(), rate.applyAsDouble(history.get(i - 1), history.get(i))));
+            double value = rate.applyAsDouble(history.get(i - 1), history.get(i));
+            if (!Double.isNaN(value)) {
+                points.add(new Chart.Point(history.get(i).at(), value));
+            }
         }
         return points;
     }
 
     private static double recentRate(List<Moment> history, ToDoubleBiFunction<Moment, Moment> rate) {
         int last = history.size() - 1;
-        return last < 1 ? 0 : rate.applyAsDouble(history.get(Math.max(0, last - RECENT)), history.get(last));
+        double value = last < 1 ? 0 : rate.applyAsDouble(history.get(Math.max(0, last - RECENT)), history.get(last));
+        return Double.isNaN(value) ? 0 : value;
     }
 
     private static double recentSlope(List<Moment> history) {
@@ -201,13 +214,13 @@ public record Overview(
         return rate(from, to, from.position(), to.position());
     }
 
-    /** As fast as the slowest of those that were to flow at both times: the one furthest behind. */
+    /** As fast as the slowest of those that were to flow at both times: the one furthest behind. Not a number if there is none. */
     private static double delivered(Moment from, Moment to) {
         return to.positions().entrySet().stream()
                 .filter(each -> from.positions().containsKey(each.getKey()))
                 .mapToDouble(each -> rate(from, to, from.positions().get(each.getKey()), each.getValue()))
                 .min()
-                .orElse(0);
+                .orElse(Double.NaN);
     }
 
     /** Positions go back when a subscription is moved back; then nothing was delivered. */

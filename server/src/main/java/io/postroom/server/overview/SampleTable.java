@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.OffsetDateTime;
 import java.util.List;
 
 /** What the overview asks besides the subscriptions: one method per statement. */
@@ -13,6 +14,7 @@ final class SampleTable {
     private final Sql readDelays;
     private final Sql readFooting;
     private final Sql readWork;
+    private final Sql readPast;
     private final Schema schema;
 
     SampleTable(Schema schema) {
@@ -20,6 +22,7 @@ final class SampleTable {
         readDelays = schema.sql(SampleTable.class, "read_delays.sql");
         readFooting = schema.sql(SampleTable.class, "read_footing.sql");
         readWork = schema.sql(SampleTable.class, "read_work.sql");
+        readPast = schema.sql(SampleTable.class, "read_past.sql");
     }
 
     /** From stamp to settlement, for the messages of the last settlements of the last minute. */
@@ -47,6 +50,18 @@ final class SampleTable {
                     pid == 0 ? null : pid,
                     row.getString("application"),
                     row.getLong("wal_bytes"));
+        });
+    }
+
+    /** How far everything had come during the last hour. */
+    List<Past.Reached> past(Connection tx, int rowsMax) {
+        return readPast.on(tx).set("rows_max", rowsMax).list(row -> {
+            OffsetDateTime at = row.getObject("at", OffsetDateTime.class);
+            return new Past.Reached(
+                    row.getString("subscription"),
+                    row.getInt("lane"),
+                    row.getLong("position"),
+                    at == null ? null : at.toInstant());
         });
     }
 

@@ -27,6 +27,9 @@ public final class Sampler implements AutoCloseable {
 
     private static final int MOMENTS_MAX = 720;
     private static final int DELAYS_MAX = 500;
+    /** Of ticks and settlements of the past hour. */
+    private static final int PAST_ROWS_MAX = 100_000;
+
     private static final int WAL_MESSAGES_MIN = 100;
     private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
 
@@ -89,6 +92,9 @@ public final class Sampler implements AutoCloseable {
                     postroom.database().run(tx -> table.delays(tx, DELAYS_MAX)),
                     postroom.database().run(table::footing),
                     postroom.database().run(table::work));
+            if (history().isEmpty()) {
+                remember(sample);
+            }
             add(sample, apart);
         } catch (PostroomException e) {
             fail(String.valueOf(e.getMessage()));
@@ -96,6 +102,18 @@ public final class Sampler implements AutoCloseable {
             // The thread must go on.
             LOG.error("could not look at the subscriptions", e);
             fail("something is broken here; the log of the process tells what");
+        }
+    }
+
+    /** What was before this process began, as far as the database knows. Charts do without if it takes too long. */
+    private void remember(Sample sample) {
+        try {
+            List<Moment> past = Past.of(postroom.database().run(tx -> table.past(tx, PAST_ROWS_MAX)), sample);
+            synchronized (this) {
+                moments.addAll(past);
+            }
+        } catch (PostroomException e) {
+            LOG.info("could not read what was before: {}", e.getMessage());
         }
     }
 
@@ -128,7 +146,10 @@ public final class Sampler implements AutoCloseable {
      * enough messages came.
      */
     public synchronized @Nullable Long walPerMessage() {
-        Moment first = moments.peekFirst();
+        Moment first = moments.stream()
+                .filter(each -> each.walBytes() != Moment.UNKNOWN)
+                .findFirst()
+                .orElse(null);
         Moment newest = moments.peekLast();
         if (first == null || newest == null) {
             return null;

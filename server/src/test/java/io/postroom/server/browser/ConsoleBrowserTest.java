@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.message.Message;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
+import io.postroom.server.dev.DemoConsole;
+import io.postroom.server.serve.Console;
 import io.postroom.server.serve.ConsoleUnderTest;
 import io.postroom.server.serve.Hostile;
 import io.postroom.server.serve.Troubled;
@@ -13,6 +15,7 @@ import io.postroom.server.web.Role;
 import io.postroom.server.web.User;
 import io.postroom.server.web.WebSettings;
 import io.postroom.testkit.RecordingSink;
+import io.postroom.testkit.TestDatabase;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -181,6 +184,31 @@ class ConsoleBrowserTest {
                 check(page.getKey(), page.getValue(), WIDE, "dark");
                 check(page.getKey(), page.getValue(), NARROW, "light");
             }
+        }
+    }
+
+    @Test
+    void theDemoIsBrokenAndMendedOnItsPage() throws Exception {
+        try (TestDatabase database = TestDatabase.create();
+                Console demo = DemoConsole.start(database)) {
+            browser.openPlain(demo.entry());
+            for (int width : new int[] {WIDE, NARROW}) {
+                for (String theme : new String[] {"light", "dark"}) {
+                    browser.look(width, 900, theme);
+                    browser.open(demo.url() + "break");
+                    browser.screenshot(SCREENSHOTS.resolve("break-" + theme + "-" + width + ".png"));
+                    assertThat(browser.evaluate("document.documentElement.scrollWidth")
+                                    .asInt())
+                            .isLessThanOrEqualTo(width);
+                    requireOpenToAll("break " + theme + " " + width);
+                }
+            }
+            browser.go("document.querySelector('form[action$=\"/break/carrier-slow\"] button').click()");
+            assertThat(browser.text("main")).contains("The carrier is slow broken");
+            browser.screenshot(SCREENSHOTS.resolve("break-broken-dark-400.png"));
+            browser.go("document.querySelector('form[action$=\"/break/carrier-slow/mend\"] button').click()");
+            assertThat(browser.text("main")).doesNotContain("broken");
+            assertThat(browser.complaints()).isEmpty();
         }
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.subscription.PutAside;
 import io.postroom.subscription.SubscriptionState;
+import io.postroom.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -167,5 +168,44 @@ class OverviewTest {
         Overview overview = overview(only, List.of(only));
         assertThat(overview.published()).isZero();
         assertThat(overview.charts()).allMatch(Chart::isEmpty);
+    }
+
+    @Test
+    void theChartsBeginBeforeTheProcessDid() {
+        try (TestDatabase database = TestDatabase.create()) {
+            // Two messages a second for twenty minutes; billing is delivered a minute late, and one of its lanes had
+            // nothing to do.
+            database.execute(
+                    "insert into postroom.subscription (name, lanes) values ('billing', 2)",
+                    "insert into postroom.tick (position, snapshot, seq, day, at) select n * 2, pg_current_snapshot(), n, current_date,"
+                            + " now() - interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n",
+                    "insert into postroom.settlement (subscription, lane, position, node, at) select 'billing', 0, n * 2, 'relay', now() -"
+                            + " interval '19 minutes' + n * interval '1 second' from generate_series(1, 1139) as n",
+                    "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 2278), ('billing', 1, 2398)");
+            try (Sampler sampler = new Sampler(database.postroom())) {
+                sampler.look();
+                List<Moment> history = sampler.history();
+                assertThat(history).hasSizeBetween(38, 43);
+                Moment middle = history.get(20);
+                assertThat(middle.backlog()).isBetween(110L, 130L);
+                assertThat(middle.lag()).isNull();
+                assertThat(Overview.rate(
+                                history.get(19), middle, history.get(19).position(), middle.position()))
+                        .isBetween(1.9, 2.1);
+                assertThat(Overview.rate(
+                                history.get(19),
+                                middle,
+                                history.get(19).positions().get("billing"),
+                                middle.positions().get("billing")))
+                        .isBetween(1.9, 2.1);
+                assertThat(history.get(0).positions())
+                        .as("nobody knows where it stood then")
+                        .isEmpty();
+                assertThat(sampler.walPerMessage()).isNull();
+                Overview overview = Overview.of(sampler.newest().orElseThrow(), history);
+                assertThat(overview.charts().get(0).isEmpty()).isFalse();
+                assertThat(overview.charts().get(1).isEmpty()).isFalse();
+            }
+        }
     }
 }

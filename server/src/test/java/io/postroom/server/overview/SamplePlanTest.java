@@ -25,6 +25,23 @@ class SamplePlanTest {
     }
 
     @Test
+    void readsTheLastHourOfTicksAndSettlementsAndNoMoreThanItMay() throws Exception {
+        try (TestDatabase database = TestDatabase.create()) {
+            database.execute(
+                    "insert into postroom.subscription (name, lanes) values ('billing', 1)",
+                    "insert into postroom.tick (position, snapshot, seq, day, at) select n, pg_current_snapshot(), n, current_date, now() -"
+                            + " interval '9 hours' + n * interval '1 second' from generate_series(1, 32000) as n",
+                    "insert into postroom.settlement (subscription, lane, position, node, at) select 'billing', 0, n, 'relay', now() -"
+                            + " interval '9 hours' + n * interval '1 second' from generate_series(1, 32000) as n",
+                    "analyze");
+            assertThat(RowsRead.by(database, SampleTable.class, "read_past.sql", Map.of("rows_max", "5000")))
+                    .isLessThanOrEqualTo(5_000 + 3_600 + 100);
+            assertThat(RowsRead.by(database, SampleTable.class, "read_past.sql", Map.of("rows_max", "500")))
+                    .isLessThanOrEqualTo(1_100);
+        }
+    }
+
+    @Test
     void findsWhatIsAmissWithoutReadingEveryJob() throws Exception {
         try (TestDatabase database = TestDatabase.create()) {
             database.execute(
