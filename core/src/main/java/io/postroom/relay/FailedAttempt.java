@@ -41,7 +41,7 @@ final class FailedAttempt {
                         failure.fault().errorClass(),
                         attempt,
                         System.nanoTime() - slot.sentNanos()));
-        lane.reportAnswered();
+        lane.tally().reportAnswered();
         Decision decision = failure.decide(subscription.retry(), attempt);
         if (failure.isUnanswered() && !isToBlame()) {
             standAside(

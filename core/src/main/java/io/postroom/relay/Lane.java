@@ -10,10 +10,7 @@ import io.postroom.retry.Fault;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -51,9 +48,8 @@ final class Lane {
     private final boolean exact;
 
     private final KeyOrder order;
-    private final Deque<Slot> ready = new ArrayDeque<>();
-    /** They found the destination unavailable, hold their keys and go first. */
-    private final Deque<Slot> again = new ArrayDeque<>();
+    private final LaneQueue queue;
+    private final LaneTally tally;
 
     /** They must be noted among the deliveries before they are sent. */
     private final List<Slot> toNote = new ArrayList<>();
@@ -61,12 +57,7 @@ final class Lane {
     private final Window window;
     private LaneRecord changes = new LaneRecord();
     private long settledNanos = System.nanoTime();
-    private boolean answered;
-    private long answeredSentNanos;
     private long sentTo;
-    private long delivered;
-    private long deliveredAtSettle;
-    private long reported;
     private volatile long trustedUntilNanos;
 
     Lane(Relay.Target target, RelayTable.Taken taken, long trustedUntilNanos, Surroundings surroundings) {
@@ -85,6 +76,8 @@ final class Lane {
                 : new Applier(projection, subscription, store, sends, settings.batchMessages());
         this.window = new Window(taken.position());
         this.order = new KeyOrder(subscription.order());
+        this.queue = new LaneQueue(order);
+        this.tally = new LaneTally(target, telemetry);
         this.trustedUntilNanos = trustedUntilNanos;
     }
 
@@ -163,7 +156,7 @@ final class Lane {
      * @return how many messages were accepted since the last step
      */
     long step(boolean draining) {
-        long before = delivered;
+        long before = tally.accepted();
         if (!reader.hasBegun()) {
             order.block(reader.begin());
         }
@@ -177,7 +170,7 @@ final class Lane {
             closeGaps();
         } else {
             claim();
-            if (ready.isEmpty() && hasRoom() && maySend()) {
+            if (!queue.hasReady() && hasRoom() && maySend()) {
                 read();
             }
             sendReady();
@@ -185,10 +178,10 @@ final class Lane {
         if (sends.flush()) {
             takeAnswers();
         }
-        reportDelivered();
-        reportAnswered();
+        tally.reportAccepted();
+        tally.reportAnswered();
         settleIfDue();
-        return delivered - before;
+        return tally.accepted() - before;
     }
 
     /** How many messages the sink has not answered for. */
@@ -198,13 +191,12 @@ final class Lane {
 
     /** Whether messages that others have overtaken are still to be sent: perhaps the lease was not renewed in time a moment ago. */
     boolean hasGaps() {
-        return target.circuit().isClosed()
-                && ready.stream().anyMatch(slot -> !slot.isClaimed() && slot.position() <= sentTo);
+        return target.circuit().isClosed() && queue.hasReadyUpTo(sentTo);
     }
 
     /** Whether a message that is to be sent alone waits for others to come through. */
     boolean awaitsQuiet() {
-        return !ready.isEmpty() && !claims.allowSending();
+        return queue.hasReady() && !claims.allowSending();
     }
 
     /** How long the lane's thread may sleep if nobody wakes it. */
@@ -217,7 +209,7 @@ final class Lane {
         // While a probe is on its way nothing else may go; its answer wakes the lanes.
         if (!target.circuit().isProbing()) {
             long next = claims.restNanos(now);
-            if (!ready.isEmpty() || !again.isEmpty()) {
+            if (!queue.isEmpty()) {
                 next = 0;
             } else if (hasMore()) {
                 next = Math.min(next, reader.restNanos(now));
@@ -261,7 +253,7 @@ final class Lane {
             store.settle(position);
         }
         settledNanos = System.nanoTime();
-        deliveredAtSettle = delivered;
+        tally.settled();
         if (changes.isEmpty()) {
             reader.endReplay().ifPresent(window::moveTo);
         }
@@ -270,11 +262,7 @@ final class Lane {
     /** Hands back what has not been sent, settles what is finished and gives the lane back. */
     void release() {
         settleDoubt();
-        List<Slot> unsent = order.takeAll();
-        unsent.addAll(ready);
-        unsent.addAll(again);
-        unsent.sort(Comparator.comparingLong(Slot::position));
-        for (Slot slot : unsent) {
+        for (Slot slot : queue.takeAll()) {
             if (slot.isRecorded()) {
                 keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null);
             }
@@ -303,7 +291,7 @@ final class Lane {
             sendable.forEach(Slot::sentBefore);
             toNote.addAll(sendable);
         }
-        ready.addAll(sendable);
+        queue.add(sendable);
     }
 
     private LaneReader.Portion readJournal() {
@@ -345,7 +333,7 @@ final class Lane {
 
     private void claim() {
         boolean probing = !target.circuit().isClosed();
-        boolean busy = probing && !(ready.isEmpty() && again.isEmpty());
+        boolean busy = probing && !queue.isEmpty();
         if (busy || !claims.isToLook() || !maySend() || !claims.isDue()) {
             return;
         }
@@ -359,25 +347,7 @@ final class Lane {
                 probing ? 1 : RelaySettings.CLAIM_MAX,
                 window.readTo(),
                 (slot, claimed) -> takeClaimed(slot, claimed, due));
-        lineUp(due);
-    }
-
-    /** What is due goes before what was read, but only every other one: neither waits until all of the other is through. */
-    private void lineUp(List<Slot> due) {
-        if (due.isEmpty()) {
-            return;
-        }
-        Deque<Slot> claimed = new ArrayDeque<>();
-        Deque<Slot> read = new ArrayDeque<>();
-        ready.forEach(slot -> (slot.isClaimed() ? claimed : read).addLast(slot));
-        claimed.addAll(due);
-        ready.clear();
-        while (!claimed.isEmpty() && !read.isEmpty()) {
-            ready.addLast(claimed.removeFirst());
-            ready.addLast(read.removeFirst());
-        }
-        ready.addAll(claimed);
-        ready.addAll(read);
+        queue.addDue(due);
     }
 
     /** Returns whether it is to be sent. */
@@ -402,10 +372,9 @@ final class Lane {
         long began = System.nanoTime();
         noteFirst();
         sendLone();
-        while (!(again.isEmpty() && ready.isEmpty()) && maySend()) {
-            Slot held = again.pollFirst();
-            Slot slot = held == null ? ready.removeFirst() : held;
-            if (held != null || order.mayGo(slot)) {
+        while (!queue.isEmpty() && maySend()) {
+            Slot slot = queue.next();
+            if (slot != null) {
                 send(slot);
                 // A sink that says at once that it is unavailable is not given the rest of the batch.
                 takeAnswers();
@@ -428,8 +397,7 @@ final class Lane {
         Slot lone = claims.lone();
         if (lone != null && maySend()) {
             claims.markLone();
-            ready.remove(lone);
-            if (order.mayGo(lone)) {
+            if (queue.take(lone)) {
                 send(lone);
                 takeAnswers();
                 settleIfDue();
@@ -456,17 +424,15 @@ final class Lane {
      */
     private void closeGaps() {
         noteFirst();
-        Deque<Slot> later = new ArrayDeque<>();
-        while (!ready.isEmpty() && maySend()) {
-            Slot slot = ready.removeFirst();
-            if (slot.isClaimed() || slot.position() > sentTo) {
-                later.addLast(slot);
-            } else if (order.mayGo(slot)) {
+        List<Slot> later = new ArrayList<>();
+        while (queue.hasReady() && maySend()) {
+            Slot slot = queue.nextUpTo(sentTo, later);
+            if (slot != null) {
                 send(slot);
                 takeAnswers();
             }
         }
-        ready.addAll(later);
+        queue.add(later);
     }
 
     private void send(Slot slot) {
@@ -476,7 +442,7 @@ final class Lane {
             target.circuit().probing(this);
         }
         if (applier != null) {
-            apply(applier, probe ? List.of(slot) : applier.batch(slot, ready, order::mayGo), probe);
+            apply(applier, probe ? List.of(slot) : queue.takeBatch(applier, slot), probe);
             return;
         }
         if (slot.position() <= window.readTo()) {
@@ -545,25 +511,23 @@ final class Lane {
     private void applied(List<Slot> batch, LaneStore.Written written) {
         changes = new LaneRecord();
         for (Slot slot : batch) {
-            count(slot);
+            tally.accepted(slot);
             done(slot);
-            order.free(slot.keyHash(), ready);
+            queue.free(slot.keyHash());
         }
         written.record().endsSuspect |= changes.endsSuspect;
         changes.endsSuspect = false;
         written(written);
         settledNanos = System.nanoTime();
-        deliveredAtSettle = delivered;
+        tally.settled();
         reader.endReplay().ifPresent(window::moveTo);
     }
 
     /** Nothing of the batch took effect: it goes again. If it was a probe, nobody has answered it, and another may go. */
     private void takeBack(List<Slot> batch) {
         target.circuit().leave(this);
-        for (int i = batch.size() - 1; i >= 0; i--) {
-            batch.get(i).land();
-            ready.addFirst(batch.get(i));
-        }
+        batch.forEach(Slot::land);
+        queue.addFirst(batch);
     }
 
     /** Before anything else is written it must be known what became of the last batch. */
@@ -592,22 +556,10 @@ final class Lane {
     }
 
     private void accepted(Slot slot) {
-        count(slot);
+        tally.accepted(slot);
         addAccepted(changes, slot);
         done(slot);
-        order.free(slot.keyHash(), ready);
-    }
-
-    private void count(Slot slot) {
-        delivered++;
-        telemetry.accepted(subscription.name(), slot.attempt(), System.nanoTime() - slot.sentNanos(), slot.ageMillis());
-        if (!answered || slot.sentNanos() - answeredSentNanos > 0) {
-            answeredSentNanos = slot.sentNanos();
-        }
-        answered = true;
-        if (!target.circuit().isClosed()) {
-            reportAnswered();
-        }
+        queue.free(slot.keyHash());
     }
 
     /** What is to be written of a message that went through: nothing, if it has no delivery. */
@@ -665,7 +617,7 @@ final class Lane {
         if (holds) {
             parkBehind(slot);
         } else {
-            order.free(slot.keyHash(), ready);
+            queue.free(slot.keyHash());
         }
         telemetry.buried(subscription.name(), cause.word());
     }
@@ -678,8 +630,7 @@ final class Lane {
             keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null);
             parkBehind(slot);
         } else {
-            order.hold(slot.keyHash());
-            again.addLast(slot);
+            queue.addAgain(slot);
         }
     }
 
@@ -695,33 +646,24 @@ final class Lane {
         return settings.name();
     }
 
+    LaneTally tally() {
+        return tally;
+    }
+
     Telemetry telemetry() {
         return telemetry;
     }
 
     /** Those of the key that are lined up or about to be sent must not overtake it. */
     private void parkBehind(Slot slot) {
-        if (!order.isKept()) {
-            return;
-        }
-        List<Slot> behind = new ArrayList<>(order.takeBehind(slot.keyHash()));
-        ready.removeIf(each -> each.keyHash() == slot.keyHash() && behind.add(each));
-        behind.forEach(each -> keep(each, LaneRecord.State.PARKED, Duration.ZERO, each.attempt() - 1, null));
+        queue.takeBehind(slot.keyHash())
+                .forEach(each -> keep(each, LaneRecord.State.PARKED, Duration.ZERO, each.attempt() - 1, null));
     }
 
     /** Hands back what was claimed and not sent: during an outage no attempt is to be begun. */
     void handBack() {
-        List<Slot> waiting = ready.stream().filter(Slot::isClaimed).toList();
-        ready.removeAll(waiting);
-        waiting.forEach(slot -> keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null));
-    }
-
-    /** Tells the circuit that the destination has accepted something since the last time. */
-    void reportAnswered() {
-        if (answered) {
-            answered = false;
-            target.circuit().accepted(answeredSentNanos);
-        }
+        queue.takeClaimed()
+                .forEach(slot -> keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null));
     }
 
     private void done(Slot slot) {
@@ -758,7 +700,7 @@ final class Lane {
 
     /** Nothing to do but to wait: then what is to be written is written at once. */
     private boolean isIdle() {
-        return ready.isEmpty() && sends.inFlight() == 0 && !(hasMore() && maySend());
+        return !queue.hasReady() && sends.inFlight() == 0 && !(hasMore() && maySend());
     }
 
     /** Whether there is more to write than the position. */
@@ -778,15 +720,8 @@ final class Lane {
     }
 
     private long settleIntervalNanos() {
-        boolean passing = delivered == deliveredAtSettle && changes.isEmpty();
+        boolean passing = tally.isSettled() && changes.isEmpty();
         Duration interval = settings.settleInterval();
         return (passing && interval.compareTo(PASSING_INTERVAL) < 0 ? PASSING_INTERVAL : interval).toNanos();
-    }
-
-    private void reportDelivered() {
-        if (delivered > reported) {
-            telemetry.delivered(subscription.name(), delivered - reported);
-            reported = delivered;
-        }
     }
 }

@@ -14,6 +14,9 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,6 +50,14 @@ class LiveTest {
     @AfterAll
     static void stop() {
         console.close();
+    }
+
+    private static void awaitTrue(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).isLessThan(deadline);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
     }
 
     /** The end of the journal. */
@@ -187,6 +198,28 @@ class LiveTest {
             for (Events events : open) {
                 events.close();
             }
+        }
+    }
+
+    @Test
+    void aStopEndsThoseWhoWaitForTheDatabaseTooAndCutsNobodyOff() throws Exception {
+        try (ConsoleUnderTest stopped = console();
+                Events first = stopped.watch("/messages/live");
+                Events second = stopped.watch("/messages/live");
+                Connection tx = stopped.database().begin()) {
+            first.nextLine("retry: ");
+            second.nextLine("retry: ");
+            tx.createStatement().execute("lock table postroom.journal, postroom.tick in access exclusive mode");
+            awaitTrue(() -> stopped.database()
+                            .queryLong("select count(*) from pg_locks as l join pg_class as c on c.oid = l.relation"
+                                    + " where not l.granted and c.relname in ('journal', 'tick')")
+                    > 0);
+            stopped.stop();
+            for (Events events : List.of(first, second)) {
+                assertThat(events.next("end").get("why").asString()).isEqualTo("stopping");
+                assertThat(events.next()).isNull();
+            }
+            tx.rollback();
         }
     }
 
