@@ -79,8 +79,8 @@ revoke all on function /*schema*/hot_days() from public;
 
 -- The last position that refers to a day which is not archived: that of an entry of this day, or of a message of this day that was
 -- stamped on a later one, when its transaction was committed. Zero if there is none.
--- The first tick whose snapshot was waiting for none of the day's transactions bounds what has to be looked through; in a restored copy, whose
--- transaction ids were lost, the journal is read from there to its end.
+-- The first tick whose snapshot was waiting for none of the day's transactions bounds what has to be looked through; in a restored copy, which
+-- has a cluster of its own since that day or later, and whose transaction ids were lost, the journal is read from there to its end.
 create function /*schema*/passed_at(day date)
     returns bigint
     language plpgsql
@@ -99,7 +99,12 @@ begin
     if newest is null then
         return coalesce(last, 0);
     end if;
-    if not exists (select from /*schema*/cluster as c where c.since >= passed_at.day) then
+    if not exists (
+        select
+        from /*schema*/cluster as c
+        where (c.since at time zone 'utc')::date >= passed_at.day
+          and c.since > (select min(first.since) from /*schema*/cluster as first)
+    ) then
         select t.position into bound
         from /*schema*/tick as t
         where t.position > coalesce(last, 0) and t.target is null and pg_snapshot_xmin(t.snapshot) > newest
