@@ -31,7 +31,8 @@ from /*schema*/journal_archive as j
 join /*schema*/outbox_archive as o on o.seq = j.seq and o.day = j.outbox_day;
 
 -- The message at a place, wherever it lies: in the outbox, or in the archive. The archive is looked into after the outbox and only if need
--- be: a day that is archived in between is found, and who needs no archive takes no locks there.
+-- be: a day that is archived in between is found, and who needs no archive takes no locks there. Plans are made for the day: one for
+-- whichever day comes would lock all there are.
 create function /*schema*/message_at(seq bigint, day date)
     returns table (id uuid, tenant_id text, aggregate_type text, aggregate_id text, aggregate_version bigint, event_type text,
                    event_version integer, payload json, headers json, occurred_at timestamptz, available_at timestamptz)
@@ -39,6 +40,7 @@ create function /*schema*/message_at(seq bigint, day date)
     stable
     rows 1
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_custom_plan
 as
 $$
 #variable_conflict use_column
