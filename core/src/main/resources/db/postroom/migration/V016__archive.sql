@@ -213,7 +213,8 @@ revoke all on function /*schema*/may_be_unstamped(date, pg_snapshot) from public
 --   busy       another node archives, or stamps without an end
 --   foreign    this is not the cluster that stamped the journal: it is restamped first
 -- Each step is one transaction. All but the last lock no more than the day. The last locks journal and outbox for as long as it
--- takes to write some rows of the catalog; who publishes waits behind it for 300 ms at most if somebody else does not let go.
+-- takes to write some rows of the catalog; who publishes waits behind it for half a second at most if others do not let go: 200 ms for the
+-- outbox, then 50 ms for each of the tables that change.
 create function /*schema*/archive_step(older_than interval, out day date, out outcome text, out need text)
     language plpgsql
     security definer
