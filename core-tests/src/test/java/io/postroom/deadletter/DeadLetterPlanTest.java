@@ -75,7 +75,11 @@ class DeadLetterPlanTest {
                         ":compared_max",
                         "20000",
                         ":samples_max",
-                        "10"));
+                        "10",
+                        ":first_archived",
+                        "null",
+                        ":last_archived",
+                        "null"));
         assertThat(nodes)
                 .allSatisfy(node -> assertThat(node.get("Actual Loops").asLong())
                         .as(node.get("Node Type") + " " + node.path("Relation Name"))

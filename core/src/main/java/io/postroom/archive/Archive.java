@@ -14,7 +14,6 @@ import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -145,13 +144,7 @@ public final class Archive {
 
     /** The last position of earlier days: where to look for what was stamped after a day on which nothing was. */
     private long endBefore(LocalDate day) {
-        return days(true).stream()
-                .filter(each -> each.day().isBefore(day))
-                .map(ArchivedDay::lastPosition)
-                .filter(Objects::nonNull)
-                .mapToLong(Long::longValue)
-                .max()
-                .orElse(0);
+        return database.run(tx -> table.findEndBefore(tx, day));
     }
 
     private long read(long after, long upTo, Predicate<Batch.Item> wanted, Consumer<Batch.Item> reader) {
@@ -173,9 +166,7 @@ public final class Archive {
 
     /** An archived day. */
     public ArchivedDay find(LocalDate day, String verb) {
-        ArchivedDay found = days(true).stream()
-                .filter(each -> each.day().equals(day))
-                .findFirst()
+        ArchivedDay found = database.run(tx -> table.find(tx, day))
                 .orElseThrow(() ->
                         refused("unknown-day", verb, day, "it is not archived; postroom archive list shows what is"));
         if (found.isDropped()) {

@@ -1,5 +1,6 @@
 package io.postroom.archive;
 
+import io.postroom.journal.ArchiveDays;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
@@ -22,9 +23,11 @@ final class ArchiveTable {
     private final Sql listDroppable;
     private final Sql findNeeds;
     private final Sql drop;
-    private final Sql keep;
     private final Sql countDays;
     private final Sql takeTime;
+    private final Sql find;
+    private final Sql findEndBefore;
+    private final ArchiveDays days;
 
     ArchiveTable(Schema schema) {
         step = schema.sql(ArchiveTable.class, "step.sql");
@@ -33,9 +36,11 @@ final class ArchiveTable {
         listDroppable = schema.sql(ArchiveTable.class, "list_droppable.sql");
         findNeeds = schema.sql(ArchiveTable.class, "find_needs.sql");
         drop = schema.sql(ArchiveTable.class, "drop.sql");
-        keep = schema.sql(ArchiveTable.class, "keep.sql");
         countDays = schema.sql(ArchiveTable.class, "count_days.sql");
         takeTime = schema.sql(ArchiveTable.class, "take_time.sql");
+        find = schema.sql(ArchiveTable.class, "find.sql");
+        findEndBefore = schema.sql(ArchiveTable.class, "find_end_before.sql");
+        days = new ArchiveDays(schema);
     }
 
     Optional<ArchiveStep> step(Connection tx, Duration olderThan) {
@@ -60,6 +65,14 @@ final class ArchiveTable {
                 .set("dropped", Boolean.toString(dropped))
                 .set("limit", limit)
                 .list(ArchiveTable::day);
+    }
+
+    Optional<ArchivedDay> find(Connection tx, LocalDate day) {
+        return find.on(tx).set("day", day).first(ArchiveTable::day);
+    }
+
+    long findEndBefore(Connection tx, LocalDate day) {
+        return findEndBefore.on(tx).set("day", day).one(row -> row.getLong(1));
     }
 
     private static ArchivedDay day(ResultSet row) throws SQLException {
@@ -109,7 +122,7 @@ final class ArchiveTable {
     }
 
     void keep(Connection tx) {
-        keep.on(tx).one(row -> true);
+        days.keep(tx);
     }
 
     /** No statement of this transaction is ended because it takes long. */

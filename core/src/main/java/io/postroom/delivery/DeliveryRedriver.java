@@ -4,6 +4,7 @@ import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.OrderConflicts;
 import io.postroom.deadletter.Redriver;
 import io.postroom.inbox.Retention;
+import io.postroom.journal.ArchiveDays;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Array;
@@ -47,6 +48,8 @@ public final class DeliveryRedriver implements Redriver {
     private final Sql underway;
     private final Sql preferHashes;
     private final Sql conflicts;
+    private final Sql conflictsAfter;
+    private final ArchiveDays archiveDays;
     private final Sql wake;
 
     public DeliveryRedriver(Schema schema) {
@@ -61,6 +64,8 @@ public final class DeliveryRedriver implements Redriver {
         underway = schema.sql(DeliveryRedriver.class, "underway.sql");
         preferHashes = schema.sql(DeliveryRedriver.class, "prefer_hashes.sql");
         conflicts = schema.sql(DeliveryRedriver.class, "conflicts.sql");
+        conflictsAfter = schema.sql(DeliveryRedriver.class, "conflicts_after.sql");
+        archiveDays = new ArchiveDays(schema);
         wake = schema.sql(DeliveryRedriver.class, "wake.sql");
     }
 
@@ -129,6 +134,12 @@ public final class DeliveryRedriver implements Redriver {
 
     @Override
     public OrderConflicts conflicts(Connection tx, DeadLetterFilter filter, long entriesMax) {
+        long after = conflictsAfter
+                .on(tx)
+                .set("owner", filter.owner())
+                .set("entries_max", entriesMax)
+                .one(row -> row.getLong(1));
+        ArchiveDays.Span archived = archiveDays.of(tx, after, Long.MAX_VALUE).orElse(null);
         preferHashes.on(tx).one(row -> row.getString(1));
         return filter.on(conflicts.on(tx))
                 .set("entries_max", entriesMax)
@@ -136,6 +147,8 @@ public final class DeliveryRedriver implements Redriver {
                 .set("messages_max", MESSAGES_MAX)
                 .set("compared_max", COMPARED_MAX)
                 .set("samples_max", SAMPLES_MAX)
+                .set("first_archived", archived == null ? null : archived.first())
+                .set("last_archived", archived == null ? null : archived.last())
                 .one(row -> new OrderConflicts(row.getLong(1), row.getBoolean(2), texts(row.getArray(3))));
     }
 

@@ -4,9 +4,11 @@
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :entries_max bigint, how far back from its end the journal is read   :keys_max int, of how many keys
 --   :messages_max int, how many messages of these keys are looked at   :compared_max int   :samples_max int
+--   :first_archived date?   :last_archived date?, the archived days of what is read: without them all there are would be locked
 -- A later message was delivered if the lane is beyond it, it has no delivery of its own and no open dead letter, and the subscription
 -- wants it. The journal knows only a hash of the key, so names and filter are compared in the outbox, for :compared_max messages. If
--- there are more, those of subscriptions without a filter are told by the hash, and so is what the outbox has no more.
+-- there are more, those of subscriptions without a filter are told by the hash, and so is what the outbox has no more, or what was
+-- archived long before its entry.
 -- One pass over the journal and its archive, whatever the number of dead letters; run prefer_hashes.sql before.
 with letters as materialized (
     select d.owner, d.key_hash, d.tenant_id, d.aggregate_type, d.aggregate_id, min(d.position) as position
@@ -43,7 +45,7 @@ entry_of_key as materialized (
     from (
         select position, key_hash, day from /*schema*/journal
         union all
-        select position, key_hash, day from /*schema*/journal_archive
+        select position, key_hash, day from /*schema*/journal_archive where day between :first_archived::date and :last_archived::date
     ) as j
     where position > (select after from span) and day >= (select day from first_day)
       and position <= (select max(coalesce(resume_at, position)) from /*schema*/lane)
@@ -85,7 +87,9 @@ entry as materialized (
     from (
         select position, seq, outbox_day, day from /*schema*/journal
         union all
-        select position, seq, outbox_day, day from /*schema*/journal_archive
+        select position, seq, outbox_day, day
+        from /*schema*/journal_archive
+        where day between :first_archived::date and :last_archived::date
     ) as j
     where j.position = any (array(select position from compared))
       and j.position >= (select min(position) from compared) and j.day >= (select day from first_day)
@@ -95,7 +99,9 @@ known as materialized (
     from (
         select seq, day, tenant_id, aggregate_type, aggregate_id, event_type from /*schema*/outbox
         union all
-        select seq, day, tenant_id, aggregate_type, aggregate_id, event_type from /*schema*/outbox_archive
+        select seq, day, tenant_id, aggregate_type, aggregate_id, event_type
+        from /*schema*/outbox_archive
+        where day between :first_archived::date - 1 and :last_archived::date
     ) as o
     join entry on entry.seq = o.seq and entry.outbox_day = o.day
     where o.seq = any (array(select seq from entry))

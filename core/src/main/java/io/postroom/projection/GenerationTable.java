@@ -1,5 +1,6 @@
 package io.postroom.projection;
 
+import io.postroom.journal.ArchiveDays;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
@@ -18,7 +19,7 @@ final class GenerationTable {
     private final Sql register;
     private final Sql lockModel;
     private final Sql roster;
-    private final Sql keepArchive;
+    private final ArchiveDays archiveDays;
     private final Sql ask;
     private final Sql made;
     private final Sql noteError;
@@ -38,7 +39,7 @@ final class GenerationTable {
         register = schema.sql(GenerationTable.class, "register.sql");
         lockModel = schema.sql(GenerationTable.class, "lock_model.sql");
         roster = schema.sql(GenerationTable.class, "roster.sql");
-        keepArchive = schema.sql(GenerationTable.class, "keep_archive.sql");
+        archiveDays = new ArchiveDays(schema);
         ask = schema.sql(GenerationTable.class, "ask.sql");
         made = schema.sql(GenerationTable.class, "made.sql");
         noteError = schema.sql(GenerationTable.class, "note_error.sql");
@@ -116,7 +117,7 @@ final class GenerationTable {
 
     /** Until the transaction ends no archived day is dropped; returns the last position that was dropped before. */
     long keepArchive(Connection tx) {
-        return keepArchive.on(tx).one(row -> row.getLong(1));
+        return archiveDays.keep(tx);
     }
 
     /** Returns its number. */

@@ -1,5 +1,6 @@
 package io.postroom.source;
 
+import io.postroom.journal.ArchiveDays;
 import io.postroom.journal.Filter;
 import io.postroom.message.HeaderText;
 import io.postroom.message.Message;
@@ -31,6 +32,9 @@ final class ReceptionTable {
     private final Sql knownLetters;
     private final Sql isAccepted;
     private final Sql bury;
+    private final Sql isOurs;
+    private final Sql isOursArchived;
+    private final ArchiveDays archiveDays;
     private final Sql takeRedriven;
     private final Sql lockRedriven;
     private final Sql endRedriven;
@@ -44,6 +48,9 @@ final class ReceptionTable {
         knownLetters = schema.sql(ReceptionTable.class, "known_letters.sql");
         isAccepted = schema.sql(ReceptionTable.class, "is_accepted.sql");
         bury = schema.sql(ReceptionTable.class, "bury.sql");
+        isOurs = schema.sql(ReceptionTable.class, "is_ours.sql");
+        isOursArchived = schema.sql(ReceptionTable.class, "is_ours_archived.sql");
+        archiveDays = new ArchiveDays(schema);
         takeRedriven = schema.sql(ReceptionTable.class, "take_redriven.sql");
         lockRedriven = schema.sql(ReceptionTable.class, "lock_redriven.sql");
         endRedriven = schema.sql(ReceptionTable.class, "end_redriven.sql");
@@ -141,8 +148,7 @@ final class ReceptionTable {
         return bury.on(tx)
                 .set("source", grave.source())
                 .set("consumer", grave.consumer())
-                .set("position", grave.position())
-                .set("beyond", Arrival.beyond(message.id()))
+                .set("position", isOurs(tx, grave) ? grave.position() : Arrival.beyond(message.id()))
                 .set("place", grave.place())
                 .set("id", message.id())
                 .set("tenant_id", message.tenantId())
@@ -164,6 +170,23 @@ final class ReceptionTable {
                 .set("node", grave.node())
                 .set("origin", grave.origin())
                 .one(row -> row.getLong(1));
+    }
+
+    /** A position is believed only if our own journal has this message there: others write to topics, too, and number as they like. */
+    private boolean isOurs(Connection tx, Grave grave) {
+        long position = grave.position();
+        UUID id = grave.message().id();
+        return isOurs.on(tx).set("position", position).set("id", id).one(row -> row.getBoolean(1))
+                || archiveDays
+                        .of(tx, position - 1, position)
+                        .map(span -> isOursArchived
+                                .on(tx)
+                                .set("position", position)
+                                .set("id", id)
+                                .set("first_day", span.first())
+                                .set("last_day", span.last())
+                                .one(row -> row.getBoolean(1)))
+                        .orElse(false);
     }
 
     Optional<Redriven> takeRedriven(Connection tx, String consumer) {

@@ -1,26 +1,14 @@
 -- Give up on a message that a source was brought, or on one that was redriven.
---   :source text   :consumer text   :position bigint   :beyond bigint   :place text?   :id uuid   :tenant_id text?   :aggregate_type text
+--   :source text   :consumer text   :position bigint   :place text?   :id uuid   :tenant_id text?   :aggregate_type text
 --   :aggregate_id text   :aggregate_version bigint?   :event_type text   :event_version int   :payload text, JSON
 --   :headers text?, JSON   :occurred_at timestamptz   :available_at timestamptz?   :cause text   :attempts int
 --   :error_class text   :error text   :fingerprint text   :history text, JSON   :node text   :origin bigint?
--- Its position is believed only if our own journal has this message there: others write to topics, too, and number as they like. Another
--- copy of the message may have been given up already: that dead letter goes on. No row: another message has its number. The hash is that
--- of key_hash. Index: the primary keys of the journal's partitions, the outbox's on seq.
+-- Another copy of the message may have been given up already: that dead letter goes on. No row: another message has its number. The hash is
+-- that of key_hash.
 insert into /*schema*/dead_letter as d (source, owner, position, key_hash, place, message_id, tenant_id, aggregate_type, aggregate_id,
                                         aggregate_version, event_type, event_version, payload, headers, occurred_at, available_at,
                                         cause, attempts, error_class, error, fingerprint, history, buried_by, origin)
-select :source, :consumer,
-       case when exists (
-                select
-                from /*schema*/journal as j
-                cross join lateral /*schema*/message_at(j.seq, j.outbox_day) as o
-                where j.position = :position and o.id = :id
-            ) or exists (
-                select
-                from /*schema*/journal_archive as j
-                cross join lateral /*schema*/message_at(j.seq, j.outbox_day) as o
-                where j.position = :position and o.id = :id
-            ) then :position else :beyond end,
+select :source, :consumer, :position,
        (hashtextextended(m.aggregate_id, hashtextextended(m.aggregate_type, hashtextextended(coalesce(m.tenant_id, ''), 0)))
         & 2147483647)::integer,
        :place, :id, m.tenant_id, m.aggregate_type, m.aggregate_id, :aggregate_version, :event_type, :event_version, :payload::json,

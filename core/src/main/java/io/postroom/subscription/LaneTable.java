@@ -1,5 +1,6 @@
 package io.postroom.subscription;
 
+import io.postroom.journal.ArchiveDays;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
@@ -21,6 +22,7 @@ final class LaneTable {
     private final Sql moveDeliveries;
     private final Sql forgetFormer;
     private final Sql countEntries;
+    private final ArchiveDays archiveDays;
 
     LaneTable(Schema schema) {
         lock = schema.sql(LaneTable.class, "lock_lanes.sql");
@@ -33,6 +35,7 @@ final class LaneTable {
         moveDeliveries = schema.sql(LaneTable.class, "move_deliveries.sql");
         forgetFormer = schema.sql(LaneTable.class, "forget_former.sql");
         countEntries = schema.sql(LaneTable.class, "count_entries.sql");
+        archiveDays = new ArchiveDays(schema);
     }
 
     /** A lane that is locked for the rest of a transaction. */
@@ -136,14 +139,19 @@ final class LaneTable {
     /** By lane; lanes without any are missing. */
     Map<Integer, Long> countEntries(Connection tx, int count, List<LaneMove> spans) {
         Map<Integer, Long> counts = new HashMap<>();
+        long first = spans.stream().mapToLong(LaneMove::after).min().orElse(0);
+        long last = spans.stream().mapToLong(LaneMove::upTo).max().orElse(0);
+        ArchiveDays.Span archived = archiveDays.of(tx, first, last).orElse(null);
         countEntries
                 .on(tx)
                 .set("count", count)
                 .set("lanes", spans.stream().map(LaneMove::lane).toArray(Integer[]::new))
                 .set("after", spans.stream().mapToLong(LaneMove::after).toArray())
                 .set("up_to", spans.stream().mapToLong(LaneMove::upTo).toArray())
-                .set("first", spans.stream().mapToLong(LaneMove::after).min().orElse(0))
-                .set("last", spans.stream().mapToLong(LaneMove::upTo).max().orElse(0))
+                .set("first", first)
+                .set("last", last)
+                .set("first_day", archived == null ? null : archived.first())
+                .set("last_day", archived == null ? null : archived.last())
                 .list(row -> counts.put(row.getInt(1), row.getLong(2)));
         return counts;
     }

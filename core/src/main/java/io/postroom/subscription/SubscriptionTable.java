@@ -1,5 +1,6 @@
 package io.postroom.subscription;
 
+import io.postroom.journal.ArchiveDays;
 import io.postroom.postgres.Call;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
@@ -44,7 +45,7 @@ final class SubscriptionTable {
     private final Sql rememberedFrom;
     private final Sql feedsKafka;
     private final Sql clock;
-    private final Sql keepArchive;
+    private final ArchiveDays archiveDays;
     private final Sql stampedBy;
 
     SubscriptionTable(Schema schema) {
@@ -74,7 +75,7 @@ final class SubscriptionTable {
         remove = schema.sql(SubscriptionTable.class, "remove.sql");
         wake = schema.sql(SubscriptionTable.class, "wake.sql");
         clock = schema.sql(SubscriptionTable.class, "clock.sql");
-        keepArchive = schema.sql(SubscriptionTable.class, "keep_archive.sql");
+        archiveDays = new ArchiveDays(schema);
         stampedBy = schema.sql(SubscriptionTable.class, "stamped_by.sql");
     }
 
@@ -248,7 +249,7 @@ final class SubscriptionTable {
 
     /** No archived day is dropped until the transaction ends; the last position that was dropped before. */
     long keepArchive(Connection tx) {
-        return keepArchive.on(tx).one(row -> row.getLong(1));
+        return archiveDays.keep(tx);
     }
 
     /** When a position had been given out. */

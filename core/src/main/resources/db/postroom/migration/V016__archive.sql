@@ -31,7 +31,8 @@ from /*schema*/journal_archive as j
 join /*schema*/outbox_archive as o on o.seq = j.seq and o.day = j.outbox_day;
 
 -- The message at a place, wherever it lies: in the outbox, or in the archive. The archive is looked into after the outbox and only if need
--- be: a day that is archived in between is found, and who needs no archive takes no locks there.
+-- be: a day that is archived in between is found, and who needs no archive takes no locks there. Plans are made for the day: one for
+-- whichever day comes would lock all there are.
 create function /*schema*/message_at(seq bigint, day date)
     returns table (id uuid, tenant_id text, aggregate_type text, aggregate_id text, aggregate_version bigint, event_type text,
                    event_version integer, payload json, headers json, occurred_at timestamptz, available_at timestamptz)
@@ -39,6 +40,7 @@ create function /*schema*/message_at(seq bigint, day date)
     stable
     rows 1
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_custom_plan
 as
 $$
 #variable_conflict use_column
@@ -79,8 +81,8 @@ revoke all on function /*schema*/hot_days() from public;
 
 -- The last position that refers to a day which is not archived: that of an entry of this day, or of a message of this day that was
 -- stamped on a later one, when its transaction was committed. Zero if there is none.
--- The first tick whose snapshot was waiting for none of the day's transactions bounds what has to be looked through; in a restored copy, whose
--- transaction ids were lost, the journal is read from there to its end.
+-- The first tick whose snapshot was waiting for none of the day's transactions bounds what has to be looked through; in a restored copy, which
+-- has a cluster of its own since that day or later, and whose transaction ids were lost, the journal is read from there to its end.
 create function /*schema*/passed_at(day date)
     returns bigint
     language plpgsql
@@ -99,7 +101,12 @@ begin
     if newest is null then
         return coalesce(last, 0);
     end if;
-    if not exists (select from /*schema*/cluster as c where c.since >= passed_at.day) then
+    if not exists (
+        select
+        from /*schema*/cluster as c
+        where (c.since at time zone 'utc')::date >= passed_at.day
+          and c.since > (select min(first.since) from /*schema*/cluster as first)
+    ) then
         select t.position into bound
         from /*schema*/tick as t
         where t.position > coalesce(last, 0) and t.target is null and pg_snapshot_xmin(t.snapshot) > newest
@@ -208,7 +215,8 @@ revoke all on function /*schema*/may_be_unstamped(date, pg_snapshot) from public
 --   busy       another node archives, or stamps without an end
 --   foreign    this is not the cluster that stamped the journal: it is restamped first
 -- Each step is one transaction. All but the last lock no more than the day. The last locks journal and outbox for as long as it
--- takes to write some rows of the catalog; who publishes waits behind it for 300 ms at most if somebody else does not let go.
+-- takes to write some rows of the catalog; who publishes waits behind it for half a second at most if others do not let go: 200 ms for the
+-- outbox, then 50 ms for each of the tables that change.
 create function /*schema*/archive_step(older_than interval, out day date, out outcome text, out need text)
     language plpgsql
     security definer

@@ -1,5 +1,6 @@
 package io.postroom.server.message;
 
+import io.postroom.journal.ArchiveDays;
 import io.postroom.journal.Journal;
 import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
@@ -10,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -20,25 +22,31 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Messages as somebody looks through them: one method per statement. Everything is bounded by positions. */
+/** Messages as somebody looks through them: one method per statement or two, of what is archived and what is not. Everything is bounded by positions. */
 final class BrowseTable {
+    private final ArchiveDays archiveDays;
     private final Sql readEntries;
+    private final Sql readArchivedEntries;
     private final Sql hashKey;
     private final Sql readFloor;
     private final Sql readRows;
     private final Sql readLive;
     private final Sql readPlace;
+    private final Sql readArchivedPlace;
     private final Sql readAttempts;
     private final Sql readReceipts;
     private final Sql readTransaction;
 
     BrowseTable(Schema schema) {
+        archiveDays = new ArchiveDays(schema);
         readEntries = schema.sql(BrowseTable.class, "read_entries.sql");
+        readArchivedEntries = schema.sql(BrowseTable.class, "read_archived_entries.sql");
         hashKey = schema.sql(BrowseTable.class, "hash_key.sql");
         readFloor = schema.sql(BrowseTable.class, "read_floor.sql");
         readRows = schema.sql(BrowseTable.class, "read_rows.sql");
         readLive = schema.sql(BrowseTable.class, "read_live.sql");
         readPlace = schema.sql(BrowseTable.class, "read_place.sql");
+        readArchivedPlace = schema.sql(BrowseTable.class, "read_archived_place.sql");
         readAttempts = schema.sql(BrowseTable.class, "read_attempts.sql");
         readReceipts = schema.sql(BrowseTable.class, "read_receipts.sql");
         readTransaction = schema.sql(BrowseTable.class, "read_transaction.sql");
@@ -61,19 +69,41 @@ final class BrowseTable {
     /** Where a message lies. */
     record Entry(long position, long seq, LocalDate outboxDay, int bytes) {}
 
-    /** The entries of some positions, newest first; of one key hash, where it is given. */
+    /** The entries of some positions, newest first; of one key hash, where it is given. What is archived lies below all that is not. */
     List<Entry> entries(Connection tx, long after, long before, @Nullable Integer keyHash, int limit) {
-        return readEntries
+        List<Entry> entries = new ArrayList<>(readEntries
                 .on(tx)
                 .set("after", after)
                 .set("before", before)
                 .set("key_hash", keyHash == null ? null : Long.valueOf(keyHash))
                 .set("limit", limit)
-                .list(row -> new Entry(
-                        row.getLong("position"),
-                        row.getLong("seq"),
-                        row.getObject("outbox_day", LocalDate.class),
-                        row.getInt("bytes")));
+                .list(BrowseTable::entry));
+        if (entries.size() == limit) {
+            return entries;
+        }
+        // A day that was archived meanwhile may be found once more, from here on.
+        long below =
+                entries.isEmpty() ? before : entries.get(entries.size() - 1).position();
+        archiveDays
+                .of(tx, after, below - 1)
+                .ifPresent(span -> entries.addAll(readArchivedEntries
+                        .on(tx)
+                        .set("after", after)
+                        .set("before", below)
+                        .set("key_hash", keyHash == null ? null : Long.valueOf(keyHash))
+                        .set("limit", limit - entries.size())
+                        .set("first_day", span.first())
+                        .set("last_day", span.last())
+                        .list(BrowseTable::entry)));
+        return entries;
+    }
+
+    private static Entry entry(ResultSet row) throws SQLException {
+        return new Entry(
+                row.getLong("position"),
+                row.getLong("seq"),
+                row.getObject("outbox_day", LocalDate.class),
+                row.getInt("bytes"));
     }
 
     /** Those of some entries that fit, newest first. */
@@ -157,7 +187,19 @@ final class BrowseTable {
         return readPlace
                 .on(tx)
                 .set("position", position)
-                .first(row -> new Journal.Place(row.getLong("seq"), row.getObject("outbox_day", LocalDate.class)));
+                .first(BrowseTable::place)
+                .or(() -> archiveDays
+                        .of(tx, position - 1, position)
+                        .flatMap(span -> readArchivedPlace
+                                .on(tx)
+                                .set("position", position)
+                                .set("first_day", span.first())
+                                .set("last_day", span.last())
+                                .first(BrowseTable::place)));
+    }
+
+    private static Journal.Place place(ResultSet row) throws SQLException {
+        return new Journal.Place(row.getLong("seq"), row.getObject("outbox_day", LocalDate.class));
     }
 
     List<MessageAttempt> attempts(Connection tx, long position, int limit) {

@@ -1,3 +1,3 @@
 -- The first position that the journal and its archive still have; 1 if it has none.
--- Index: the unique one on position that each partition has, from its beginning.
-select coalesce(least((select min(position) from /*schema*/journal), (select min(position) from /*schema*/journal_archive)), 1) as floor
+-- Index: the unique one on position that each partition of the journal has, from its beginning. The archive is not read: its days tell.
+select coalesce((select min(first_position) from /*schema*/archive_day where dropped_at is null), (select min(position) from /*schema*/journal), 1) as floor

@@ -1,11 +1,6 @@
--- Where the message at a position lies in the outbox or its archive.
+-- Where the message at a position lies that is not archived.
 --   :position bigint
 -- Index: the unique one on position that each partition has.
 select seq, outbox_day
 from /*schema*/journal
 where position = :position
-union all
-select seq, outbox_day
-from /*schema*/journal_archive
-where position = :position
-limit 1

@@ -323,7 +323,7 @@ final class Gate {
         if (!type.startsWith("application/x-www-form-urlencoded")) {
             throw new Refusal(415, "request.not-form", "send the form as application/x-www-form-urlencoded");
         }
-        // Who has no ticket has no form of ours: nothing of what they send is read.
+        // Who has no ticket has no form of ours: nothing of what they sent is looked at.
         String token = ticket == null ? null : context.formParam("formToken");
         if (ticket == null || token == null || !session.isFormToken(ticket, token)) {
             throw new Refusal(

@@ -187,7 +187,8 @@ public final class WebServer implements AutoCloseable {
         config.jetty.modifyServer(server -> {
             // Bodies are read before a thread begins to answer: whoever sends slowly holds none.
             EagerContentHandler whole = new EagerContentHandler(
-                    unhurried(), new EagerContentHandler.RetainedContentLoaderFactory(REQUEST_BYTES_MAX, 0, true));
+                    unhurried(settings.basePath()),
+                    new EagerContentHandler.RetainedContentLoaderFactory(REQUEST_BYTES_MAX, 0, true));
             // Refused for its size, by us, before anything of it is read.
             whole.exclude(request -> request.getLength() > REQUEST_BYTES_MAX);
             callers.setHandler(whole);
@@ -199,13 +200,21 @@ public final class WebServer implements AutoCloseable {
     }
 
     /** Lets the rest wait without a thread while many are answered; questions for health never wait. */
-    private static QoSHandler unhurried() {
+    private static QoSHandler unhurried(String basePath) {
         QoSHandler handler = new QoSHandler();
         handler.setMaxRequestCount(ANSWERING_MAX);
         handler.setMaxSuspendedRequestCount(WAITING_MAX);
         handler.setMaxSuspend(ANSWER_BEGINS_WITHIN);
-        handler.exclude(request -> request.getHttpURI().getCanonicalPath().contains("/health"));
+        handler.exclude(request -> {
+            String path = request.getHttpURI().getCanonicalPath();
+            return path.startsWith(basePath) && isHealth(path.substring(basePath.length()));
+        });
         return handler;
+    }
+
+    /** By a path below the base. */
+    static boolean isHealth(String path) {
+        return path.equals("/health") || path.startsWith("/health/");
     }
 
     private static void admit(Context context, Gate gate) {
@@ -220,7 +229,7 @@ public final class WebServer implements AutoCloseable {
         String path = context.path().substring(context.contextPath().length());
         if (path.equals(METRICS)) {
             gate.admitScrape(context);
-        } else if (!path.equals("/health") && !path.startsWith("/health/") && !path.startsWith("/assets/")) {
+        } else if (!isHealth(path) && !path.startsWith("/assets/")) {
             gate.admit(context, isCall(context));
         }
     }
