@@ -87,7 +87,7 @@ final class ScheduleTable {
                 .set("name", name)
                 .set("after", after)
                 .set("limit", limit)
-                .list(ScheduleTable::details);
+                .list(ScheduleTable::detailsWithGap);
     }
 
     /** Their rows are locked. {@code except}: names of schedules to leave out. */
@@ -189,7 +189,17 @@ final class ScheduleTable {
         });
     }
 
+    /** Whoever fires does not ask for what nobody saw. */
     private static ScheduleDetails details(ResultSet row) throws SQLException {
+        return details(row, null, 0);
+    }
+
+    private static ScheduleDetails detailsWithGap(ResultSet row) throws SQLException {
+        return details(row, instant(row, "missed_at"), row.getLong("missed_times"));
+    }
+
+    private static ScheduleDetails details(ResultSet row, @Nullable Instant missedAt, long missedTimes)
+            throws SQLException {
         long lastJob = row.getLong("last_job");
         Long lastJobOrNull = row.wasNull() ? null : lastJob;
         return new ScheduleDetails(
@@ -200,8 +210,8 @@ final class ScheduleTable {
                 instant(row, "paused_at"),
                 row.getString("paused_by"),
                 row.getString("pause_reason"),
-                instant(row, "missed_at"),
-                row.getLong("missed_times"));
+                missedAt,
+                missedTimes);
     }
 
     /** One that cannot be read here must not keep the others from being seen. */

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Past {
     static final Duration STEP = Duration.ofSeconds(30);
+    private static final Duration UNDERWAY = Duration.ofSeconds(2);
 
     /**
      * How far something had come.
@@ -67,19 +68,22 @@ final class Past {
         }
         long position = 0;
         for (Instant at = journal.firstKey(); at.isBefore(sample.at()); at = at.plus(STEP)) {
+            long before = moments.isEmpty() ? journal.firstEntry().getValue() : position;
             position = journal.getOrDefault(at, position);
+            // Lanes settle about once a second: what came during the last two is on its way, and no backlog.
+            long underway = (position - before) * UNDERWAY.toSeconds() / STEP.toSeconds();
             known.putAll(settled.getOrDefault(at, Map.of()));
-            moments.add(moment(at, position, known, all));
+            moments.add(moment(at, position, position - underway, known, all));
         }
         return moments;
     }
 
-    private static Moment moment(Instant at, long position, Map<Lane, Long> known, Set<Lane> all) {
+    private static Moment moment(Instant at, long position, long due, Map<Lane, Long> known, Set<Lane> all) {
         Map<String, Long> positions = new HashMap<>();
         all.forEach(lane -> positions.merge(lane.subscription(), known.getOrDefault(lane, -1L), Math::min));
         positions.values().removeIf(each -> each < 0);
         long backlog = positions.values().stream()
-                .mapToLong(each -> Math.max(0, position - each))
+                .mapToLong(each -> Math.max(0, due - each))
                 .max()
                 .orElse(0);
         return new Moment(at, position, Moment.UNKNOWN, backlog, null, null, positions);

@@ -35,6 +35,19 @@ public final class Shown {
         return value >= max ? number(max) + "+" : number(value);
     }
 
+    /** A rate that somebody asked for, by the unit in which it is a readable number. */
+    public static String pace(double perSecond) {
+        double perMinute = perSecond * 60;
+        return perSecond >= 1
+                ? plain(perSecond) + "/s"
+                : perMinute >= 1 ? plain(perMinute) + "/min" : plain(perMinute * 60) + "/h";
+    }
+
+    private static String plain(double value) {
+        long whole = Math.round(value);
+        return Math.abs(value - whole) < 0.05 ? number(whole) : String.format(Locale.ROOT, "%.1f", value);
+    }
+
     public static String rate(double value) {
         if (value >= 100) {
             return number(Math.round(value)) + "/s";

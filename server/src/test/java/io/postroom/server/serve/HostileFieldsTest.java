@@ -98,8 +98,8 @@ class HostileFieldsTest {
                         + " values ('unreadable', T, T, 'skip', true, T, T, 100, '{}', now())",
                 "insert into postroom.read_model (name, freshness, freshness_limit, version, ignored) values ('sales', 'fresh',"
                         + " interval '1 minute', 1, array[T])",
-                "insert into postroom.generation (read_model, number, version, state, began_after, error) values ('sales', 1, 1, 'asked',"
-                        + " 0, T)",
+                "insert into postroom.generation (read_model, number, version, state, subscription, ddl, began_after, made_at, live_at,"
+                        + " error) values ('sales', 1, 1, 'live', 'billing', T, 0, now(), now(), T)",
                 "insert into postroom.audit (actor, action, subject, reason, details) values (T, T, T, T, jsonb_build_object(T, T))",
                 "insert into postroom.materialized_view (name, every, due_at, error, failed_at, failures)"
                         + " values ('shop.sales', interval '1 hour', now(), T, now(), 1)")) {
@@ -159,6 +159,9 @@ class HostileFieldsTest {
         HttpResponse<String> page = hostile.get(path);
         assertThat(page.statusCode()).isEqualTo(200);
         assertThat(page.body()).contains("</html>");
+        if (path.equals("/read-models")) {
+            assertThat(page.body()).contains("<h2>sales ");
+        }
         // What a console has sampled so far differs for some seconds after its start; what stands in fields does not.
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!elements(hostile.get(path).body())
