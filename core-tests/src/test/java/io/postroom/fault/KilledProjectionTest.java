@@ -126,15 +126,18 @@ class KilledProjectionTest {
                                     .begin(),
                             steps);
                 }
+                // What is left behind goes one by one, and later messages of its keys behind it: without the batches
+                // that the next round needs.
+                Child heir = start(database).begin();
+                relays.add(heir);
+                long all = (long) MESSAGES * STEPS.size() * (round + 1);
+                Deadline.await(
+                        "all have taken effect",
+                        PATIENCE,
+                        () -> database.queryLong("select count(*) from ledger") >= all
+                                && database.queryLong("select count(*) from postroom.delivery") == 0);
+                stop(List.of(heir));
             }
-            Child last = start(database).begin();
-            relays.add(last);
-            Deadline.await(
-                    "all have taken effect",
-                    PATIENCE,
-                    () -> database.queryLong("select count(*) from ledger") >= (long) MESSAGES * STEPS.size() * ROUNDS
-                            && database.queryLong("select count(*) from postroom.delivery") == 0);
-            stop(List.of(last));
             assertExact(database, "each step once");
         } finally {
             relays.forEach(relay -> relay.jvm().close());
@@ -181,20 +184,21 @@ class KilledProjectionTest {
                 for (Future<Integer> each : brought) {
                     first += each.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
                 }
+                // As above: the next round needs batches.
+                Child heir = start(database, CONSUMER, List.of()).begin();
+                relays.add(heir);
+                long published = (long) MESSAGES * (round + 1);
+                Deadline.await(
+                        "all have come from the journal, too",
+                        PATIENCE,
+                        () -> database.queryLong("select min(position) from postroom.lane") == published
+                                && database.queryLong("select count(*) from postroom.delivery") == 0);
+                stop(List.of(heir));
             }
-            Child last = start(database, CONSUMER, List.of()).begin();
-            relays.add(last);
-            long all = (long) MESSAGES * ROUNDS;
-            Deadline.await(
-                    "all have come from the journal, too",
-                    PATIENCE,
-                    () -> database.queryLong("select min(position) from postroom.lane") == all
-                            && database.queryLong("select count(*) from postroom.delivery") == 0);
-            stop(List.of(last));
             assertOnce(database, "seed " + seed);
             assertThat(first)
                     .as("seed %d: how many came from elsewhere first", seed)
-                    .isBetween(1, (int) all - 1);
+                    .isBetween(1, MESSAGES * ROUNDS - 1);
         } finally {
             broker.shutdownNow();
             relays.forEach(relay -> relay.jvm().close());
