@@ -105,7 +105,7 @@ class DeadLetterPlanTest {
                 "conflicts.sql",
                 Map.of(
                         ":ids::",
-                        "'{1,5000}'::",
+                        "'{1,49500}'::",
                         ":entries_max",
                         String.valueOf(entries),
                         ":keys_max",

@@ -52,6 +52,15 @@ entry_of_key as materialized (
       and (key_hash in (select key_hash from letters limit :keys_max)) is true
     limit :messages_max
 ),
+open_letter as materialized (
+    -- What the join needs of the index, and no more: else it is read from end to end, for two dead letters too.
+    select o.owner, o.position
+    from /*schema*/dead_letter as o
+    where o.source = 'subscription' and o.resolution is null
+      and o.owner = any (array(select distinct owner from letters)) and o.position > (select after from span)
+    -- As the index has it: so that the planner takes no other way.
+    order by o.source, o.owner, o.position
+),
 later_message as materialized (
     select l.owner, l.key_hash, j.position, num_nonnulls(s.aggregate_types, s.event_types, s.tenants) > 0 as filtered
     from letters as l
@@ -64,10 +73,7 @@ later_message as materialized (
           select from /*schema*/delivery as v where v.subscription = l.owner and v.position = j.position
       )
       and not exists (
-          select from /*schema*/dead_letter as o
-          where o.source = 'subscription' and o.owner = l.owner and o.position = j.position and o.resolution is null
-            -- What the join needs of the index, and no more: else it is read from end to end, for two dead letters too.
-            and o.owner = any (array(select distinct owner from letters)) and o.position > (select after from span)
+          select from open_letter as o where o.owner = l.owner and o.position = j.position
       )
 ),
 later as materialized (
