@@ -28,7 +28,9 @@ import org.slf4j.LoggerFactory;
  * nothing behind. Safe for use by many threads.
  */
 public final class Journal {
-    /** How many messages one stamp's transaction takes on. */
+    /** How many messages one stamp's transaction takes on: few at first, so that readers have something soon, more while there are more. */
+    private static final int STAMP_MIN = 4_000;
+
     private static final int STAMP_MAX = 20_000;
 
     /** Before the first answer of the database. */
@@ -61,6 +63,7 @@ public final class Journal {
     private volatile Head head = UNKNOWN;
 
     private volatile String seen = "";
+    private int stampMax = STAMP_MIN;
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
     public Journal(Database database, Telemetry telemetry) {
@@ -102,7 +105,8 @@ public final class Journal {
         String unchanged = seen;
         // Until there is an answer: a server that was replaced meanwhile may show the same snapshot of other data.
         seen = "";
-        Stamp stamp = database.run(tx -> table.stamp(tx, STAMP_MAX, unchanged));
+        Stamp stamp = database.run(tx -> table.stamp(tx, stampMax, unchanged));
+        stampMax = stamp.state() == Stamp.State.MORE ? Math.min(2 * stampMax, STAMP_MAX) : STAMP_MIN;
         if (stamp.state() == Stamp.State.FOREIGN) {
             return restamp();
         }
