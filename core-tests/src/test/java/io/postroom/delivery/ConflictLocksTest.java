@@ -26,19 +26,21 @@ class ConflictLocksTest {
             bury(database, "shipping", archived.within(DAYS) + 1_000);
             DeliveryRedriver redriver = new DeliveryRedriver(Schema.POSTROOM);
             try (Connection tx = database.begin()) {
-                assertThat(redriver.conflicts(tx, DeadLetterFilter.ofOwner("shipping"))
+                assertThat(redriver.conflicts(tx, DeadLetterFilter.ofOwner("shipping"), 1_000_000)
                                 .keys())
                         .isZero();
                 assertThat(ManyDays.locked(tx)).as("of none").isZero();
             }
             try (Connection tx = database.begin()) {
                 for (int n = 0; n < 12; n++) {
-                    assertThat(redriver.conflicts(tx, DeadLetterFilter.ofOwner("billing"))
+                    assertThat(redriver.conflicts(tx, DeadLetterFilter.ofOwner("billing"), 1_000_000)
                                     .keys())
                             .as("a later message of its key")
                             .isEqualTo(1);
                 }
-                assertThat(redriver.conflicts(tx, DeadLetterFilter.ALL).keys()).isEqualTo(1);
+                assertThat(redriver.conflicts(tx, DeadLetterFilter.ALL, 1_000_000)
+                                .keys())
+                        .isEqualTo(1);
                 assertThat(ManyDays.locked(tx)).as("of two and three days").isLessThanOrEqualTo(10);
             }
         }

@@ -32,7 +32,8 @@ final class GivenSettings {
 
     static List<Given> of(@Nullable Node node, Variables variables) {
         GivenSettings given = new GivenSettings(variables);
-        if (node != null) {
+        // Anything else is refused by whoever reads it.
+        if (node instanceof Node.Mapping) {
             given.add(List.of(), node);
         }
         return given.all;
