@@ -123,7 +123,8 @@ class DoctorTest {
                     "drop view postroom.archived_message",
                     "drop table postroom.outbox_archive, postroom.journal_archive, postroom.archive_day",
                     "drop function postroom.message_at, postroom.hot_days, postroom.passed_at, postroom.day_needs,"
-                            + " postroom.may_be_unstamped, postroom.archive_step, postroom.drop_archived_day, postroom.keep_archive");
+                            + " postroom.may_be_unstamped, postroom.archive_step, postroom.drop_archived_day, postroom.keep_archive,"
+                            + " postroom.kept_after, postroom.next_kept, postroom.read, postroom.restamp");
             Finding behind = old.sees(Check.SCHEMA_BEHIND, "has version 15, this program needs 16");
             old.mend(behind);
             old.seesNothing(Check.SCHEMA_BEHIND);

@@ -101,8 +101,14 @@ class SourcePlanTest {
     @ParameterizedTest
     @ValueSource(strings = {Plan.CUSTOM, Plan.GENERIC})
     void theNextRedrivenOneIsFoundWithoutTheOthers(String mode) throws SQLException {
-        Plan plan =
-                Plan.explain(database, mode, Moves.class, "take_redriven.sql", List.of("consumer text"), "'billing'");
+        Plan plan = Plan.explain(
+                database,
+                mode,
+                Moves.class,
+                "take_redriven.sql",
+                List.of("consumer text", "unreadable text"),
+                "'billing'",
+                "'unreadable'");
         assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(20);
     }
 }
