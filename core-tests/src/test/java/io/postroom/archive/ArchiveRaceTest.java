@@ -185,7 +185,7 @@ class ArchiveRaceTest {
                     .containsExactlyInAnyOrder(days.day(10), days.day(9), days.day(8));
             assertThat(steps)
                     .extracting(ArchiveStep::outcome)
-                    .containsOnly(ArchiveStep.Outcome.ARCHIVED, ArchiveStep.Outcome.BUSY);
+                    .isSubsetOf(ArchiveStep.Outcome.ARCHIVED, ArchiveStep.Outcome.BUSY);
         } finally {
             threads.shutdownNow();
         }

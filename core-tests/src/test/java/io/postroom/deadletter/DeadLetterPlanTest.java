@@ -115,7 +115,11 @@ class DeadLetterPlanTest {
                         ":compared_max",
                         "20000",
                         ":samples_max",
-                        "10"));
+                        "10",
+                        ":first_archived",
+                        "null",
+                        ":last_archived",
+                        "null"));
         for (String table : List.of("journal", "dead_letter")) {
             assertThat(nodes.stream()
                             .filter(node ->
