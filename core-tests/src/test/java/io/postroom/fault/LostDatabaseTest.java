@@ -141,7 +141,8 @@ class LostDatabaseTest {
         History history = new History();
         try (TestDatabase database = migrated(server);
                 CutProxy proxy = CutProxy.to(server.port());
-                HikariDataSource silent = TestDatabase.pool(proxy.url(database.url()), 20);
+                // A connection may go silent while it is being opened: the pool must not wait for it.
+                HikariDataSource silent = TestDatabase.pool(proxy.url(database.url()) + "&loginTimeout=3", 20);
                 Writers writers = writers(database, database.dataSource(), history);
                 Relay relay = relay("relay", silent, history)) {
             // It asks each of its connections whether it lives, one after the other.
