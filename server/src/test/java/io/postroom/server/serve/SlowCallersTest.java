@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Those who send slowly, or never all of it, keep nobody else waiting. */
 class SlowCallersTest {
     /** More than the server has threads, and more than it lets wait or send. */
-    private static final int SLOW = 900;
+    private static final int SLOW = 500;
 
     private static final String FORM = "Host: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n";
 
