@@ -61,7 +61,7 @@ public final class Archive {
 
     /** Days that are old enough to be archived and are not, oldest first. */
     public List<HotDay> due(Duration olderThan) {
-        new Retention(olderThan, null);
+        requireRetention(olderThan);
         return database.transact(tx -> table.listDue(tx, olderThan, DAYS_MAX));
     }
 
@@ -107,8 +107,12 @@ public final class Archive {
         return done;
     }
 
-    private Optional<ArchiveStep> step(Duration olderThan, @Nullable Act act) {
+    private static void requireRetention(Duration olderThan) {
         new Retention(olderThan, null);
+    }
+
+    private Optional<ArchiveStep> step(Duration olderThan, @Nullable Act act) {
+        requireRetention(olderThan);
         return database.transact(tx -> {
             table.takeTime(tx);
             Optional<ArchiveStep> step = table.step(tx, olderThan);
