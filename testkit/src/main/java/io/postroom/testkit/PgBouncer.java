@@ -4,8 +4,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,7 +57,7 @@ public final class PgBouncer implements AutoCloseable {
                 .toString();
         try {
             int version = version(program);
-            int port = freePort();
+            int port = FreePort.find();
             Path folder = Files.createTempDirectory("postroom-pgbouncer");
             write(folder, url, port, sessions, version);
             List<String> command = new ArrayList<>(List.of(program));
@@ -155,12 +153,6 @@ public final class PgBouncer implements AutoCloseable {
             throw new IllegalStateException(program + " --version says " + answer);
         }
         return Integer.parseInt(found.group(1)) * 100 + Integer.parseInt(found.group(2));
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket any = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return any.getLocalPort();
-        }
     }
 
     /** It says so in its log, which is read to its end in any case: nobody else would, and it would stand still. */

@@ -80,6 +80,7 @@ public final class TestPostgres implements AutoCloseable {
     private static EmbeddedPostgres.Builder builder(Path directory) {
         return EmbeddedPostgres.builder()
                 .setDataDirectory(directory)
+                .setPort(FreePort.find())
                 .setServerConfig("max_prepared_transactions", "20")
                 .setServerConfig("max_connections", "200")
                 .setServerConfig("shared_buffers", "256MB")

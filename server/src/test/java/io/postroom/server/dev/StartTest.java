@@ -2,9 +2,9 @@ package io.postroom.server.dev;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.testkit.FreePort;
 import java.io.IOException;
 import java.net.CookieManager;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -125,18 +125,12 @@ class StartTest {
 
     private static List<String> blocks() throws IOException {
         String text = Files.readString(Path.of("..", "docs", "start.md"));
-        Matcher matcher = BLOCK.matcher(text.replace("5433", String.valueOf(freePort())));
+        Matcher matcher = BLOCK.matcher(text.replace("5433", String.valueOf(FreePort.find())));
         List<String> blocks = new ArrayList<>();
         while (matcher.find()) {
             blocks.add(matcher.group(1));
         }
         return blocks;
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     /** {@code bin/postroom} without the build: what it runs is what is tested here. */

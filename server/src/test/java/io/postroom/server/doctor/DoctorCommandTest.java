@@ -8,6 +8,7 @@ import io.postroom.doctor.Finding;
 import io.postroom.doctor.Fix;
 import io.postroom.doctor.Severity;
 import io.postroom.server.CommandRun;
+import io.postroom.testkit.FreePort;
 import io.postroom.testkit.TestDatabase;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -118,7 +119,7 @@ class DoctorCommandTest {
     @Test
     void triesTheDestinationsOfAFileAndWhetherPoolsFit(@TempDir Path folder) throws IOException {
         try (ServerSocket open = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            int free = freePort();
+            int free = FreePort.find();
             Path file = Files.writeString(folder.resolve("postroom.yaml"), """
                     url: %s
                     relay:
@@ -166,12 +167,6 @@ class DoctorCommandTest {
         CommandRun run = run("doctor", "--writer", "1");
         assertThat(run.exitCode()).isEqualTo(2);
         assertThat(run.err()).contains("a role is");
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     private static CommandRun run(String... arguments) {

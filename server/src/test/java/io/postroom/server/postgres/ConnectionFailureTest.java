@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.server.CommandRun;
 import io.postroom.server.terminal.ExitCode;
+import io.postroom.testkit.FreePort;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -58,13 +58,11 @@ class ConnectionFailureTest {
     }
 
     @Test
-    void saysThatNothingListens() throws IOException {
-        int free;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            free = socket.getLocalPort();
-        }
+    void saysThatNothingListens() {
         assertFails(
-                "postgres://alice:secret@127.0.0.1:" + free + "/d", ExitCode.FAILURE, "nothing listens on that port");
+                "postgres://alice:secret@127.0.0.1:" + FreePort.find() + "/d",
+                ExitCode.FAILURE,
+                "nothing listens on that port");
     }
 
     @Test

@@ -4,6 +4,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.postroom.testkit.FreePort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -67,7 +68,7 @@ final class Receiver implements AutoCloseable {
 
     Receiver(@Nullable SSLContext tls) throws IOException {
         this.tls = tls;
-        server = start(0);
+        server = start(FreePort.find());
     }
 
     private HttpServer start(int port) throws IOException {

@@ -1,13 +1,11 @@
 package io.postroom.sink.kafka.testing;
 
+import io.postroom.testkit.FreePort;
 import io.postroom.testkit.Scratch;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +16,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
@@ -43,7 +40,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KafkaBroker implements AutoCloseable {
     private static final int NODE = 1;
-    private static final int PORT_ATTEMPTS_MAX = 100;
     private static final Duration DEADLINE = Duration.ofSeconds(30);
 
     private final Map<String, String> settings;
@@ -55,8 +51,8 @@ public final class KafkaBroker implements AutoCloseable {
     private KafkaBroker(Map<String, String> settings) throws IOException {
         this.settings = Map.copyOf(settings);
         directory = Scratch.directory("postroom-kafka");
-        port = freePort();
-        controllerPort = freePort();
+        port = FreePort.find();
+        controllerPort = FreePort.find();
     }
 
     /** A running broker with small buffers, no automatic topics and no access control. */
@@ -216,22 +212,5 @@ public final class KafkaBroker implements AutoCloseable {
         config.put("log.cleaner.dedupe.buffer.size", "4194304");
         config.putAll(settings);
         return config;
-    }
-
-    /**
-     * A port nobody listens on, below the range from which Linux gives ports to clients: while the broker is stopped, a client
-     * that tries to reconnect could otherwise be given the broker's own port, and the restart would find it taken.
-     */
-    private static int freePort() {
-        for (int attempt = 0; attempt < PORT_ATTEMPTS_MAX; attempt++) {
-            int port = ThreadLocalRandom.current().nextInt(10_000, 32_000);
-            try (ServerSocket socket = new ServerSocket()) {
-                socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
-                return port;
-            } catch (IOException taken) {
-                // The next one may be free.
-            }
-        }
-        throw new IllegalStateException("could not find a free port in " + PORT_ATTEMPTS_MAX + " attempts");
     }
 }
