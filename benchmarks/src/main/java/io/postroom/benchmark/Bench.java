@@ -2,21 +2,32 @@ package io.postroom.benchmark;
 
 import io.postroom.Postroom;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Runs the scenarios and writes the report: {@code Bench FOLDER [--quick] [SCENARIO …]}, or tells of them: {@code Bench --help}. */
+/**
+ * Runs the scenarios and writes the report: {@code Bench FOLDER [--quick] [SCENARIO …]}, or tells of them: {@code Bench --help}.
+ *
+ * <p>Each scenario has a process and a server of its own: what the compiler has learned from one, or a server has kept of it, is nothing to
+ * the next. {@code Bench --part FILE [--quick] SCENARIO} is such a process.
+ */
 public final class Bench {
     private static final int BACKLOG = 300_000;
     /** As many as its peer has workers. */
     private static final int LANES = 2;
+
+    private static final String PART = "--part";
 
     /** What there is to measure, in words. */
     private static final Map<String, String> SCENARIOS = scenarios();
@@ -38,22 +49,59 @@ public final class Bench {
         }
         List<String> only =
                 words.stream().skip(1).filter(word -> !word.equals("--quick")).toList();
-        List<String> unknown =
-                only.stream().filter(word -> !SCENARIOS.containsKey(word)).toList();
+        List<String> unknown = args[0].equals(PART)
+                ? List.of()
+                : only.stream().filter(word -> !SCENARIOS.containsKey(word)).toList();
         if (!unknown.isEmpty()) {
             System.err.println("bench: " + String.join(", ", unknown) + " is no scenario; one of "
                     + String.join(", ", SCENARIOS.keySet()) + ", or --quick");
             System.exit(2);
         }
-        Path folder = Path.of(args[0]);
         boolean quick = words.contains("--quick");
-        boolean met;
+        if (args[0].equals(PART)) {
+            measure(only.get(1), quick).save(Path.of(only.get(0)));
+            // Whatever a scenario has left running.
+            System.exit(0);
+        }
+        Report all = new Report();
+        for (String scenario : only.isEmpty() ? SCENARIOS.keySet() : only) {
+            all.add(inAnotherProcess(scenario, quick));
+        }
+        System.exit(all.write(Path.of(args[0])) ? 0 : 4);
+    }
+
+    private static Report measure(String scenario, boolean quick) throws Exception {
         try (EmbeddedPostgres server = BenchDatabase.server()) {
             Bench bench = new Bench(server, quick);
-            bench.run(only);
-            met = bench.report.write(folder, bench.intro());
+            bench.report.begin(bench.intro());
+            bench.run(scenario);
+            return bench.report;
         }
-        System.exit(met ? 0 : 4);
+    }
+
+    /** One that breaks is a missed target, and does not take with it what the others have found in half an hour. */
+    private static Report inAnotherProcess(String scenario, boolean quick) throws IOException, InterruptedException {
+        Path part = Files.createTempFile("postroom-bench", ".part");
+        try {
+            List<String> command = new ArrayList<>();
+            command.add(System.getProperty("java.home") + "/bin/java");
+            command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"), Bench.class.getName(), PART));
+            command.add(part.toString());
+            command.add(scenario);
+            if (quick) {
+                command.add("--quick");
+            }
+            int code = new ProcessBuilder(command).inheritIO().start().waitFor();
+            if (code == 0) {
+                return Report.load(part);
+            }
+            Report broken = new Report();
+            broken.broken(SCENARIOS.get(scenario), "its process ended with " + code);
+            return broken;
+        } finally {
+            Files.delete(part);
+        }
     }
 
     private static Map<String, String> scenarios() {
@@ -94,7 +142,7 @@ public final class Bench {
         void run(BenchDatabase database, Postroom postroom) throws Exception;
     }
 
-    private void run(List<String> only) throws Exception {
+    private void run(String name) {
         Map<String, Scenario> scenarios = new LinkedHashMap<>();
         scenarios.put("publish", (database, postroom) -> {
             Publish publish = new Publish(database, postroom);
@@ -138,20 +186,11 @@ public final class Bench {
             throw new IllegalStateException(
                     "scenarios are " + scenarios.keySet() + ", told of are " + SCENARIOS.keySet());
         }
-        for (Map.Entry<String, Scenario> scenario : scenarios.entrySet()) {
-            if (only.isEmpty() || only.contains(scenario.getKey())) {
-                run(scenario.getKey(), scenario.getValue());
-            }
-        }
-    }
-
-    /** One that breaks is a missed target, and does not take with it what the others have found in half an hour. */
-    private void run(String name, Scenario scenario) {
         try (BenchDatabase database = BenchDatabase.create(server)) {
-            scenario.run(database, database.migrated());
+            scenarios.get(name).run(database, database.migrated());
         } catch (Exception | LinkageError e) {
             e.printStackTrace();
-            report.broken(SCENARIOS.get(name), e);
+            report.broken(SCENARIOS.get(name), e.toString());
         }
     }
 
@@ -269,9 +308,9 @@ public final class Bench {
         return String.format(
                 Locale.ROOT,
                 "One run of `bin/bench%s` on %d cores, Java %s, PostgreSQL %s embedded, `fsync` %s and `synchronous_commit` %s. Every judged"
-                        + " figure is a ratio of two measurements of this run on this one server, or a time on this machine; where a"
-                        + " measurement needs tables of its own, it has a database of its own on that server. Absolute rates are only good"
-                        + " for comparing with each other.%n",
+                        + " figure is a ratio of two measurements of this run, or a time on this machine. Each scenario has a process and a"
+                        + " server of its own; where a measurement needs tables of its own, it has a database of its own on that server."
+                        + " Absolute rates are only good for comparing with each other.%n",
                 quick ? " --quick" : "",
                 Runtime.getRuntime().availableProcessors(),
                 Runtime.version().feature(),

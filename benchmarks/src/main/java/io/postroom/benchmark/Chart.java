@@ -1,17 +1,19 @@
 package io.postroom.benchmark;
 
+import java.io.Serializable;
 import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 
 /** A bar chart as SVG, readable on light and dark pages. */
-final class Chart {
+final class Chart implements Serializable {
+    private static final long serialVersionUID = 1L;
+
     private static final int LABEL_WIDTH = 500;
     private static final int BAR_WIDTH = 360;
     private static final int ROW = 26;
 
     private final String title;
-    private final Map<String, Double> bars = new LinkedHashMap<>();
+    private final LinkedHashMap<String, Double> bars = new LinkedHashMap<>();
 
     Chart(String title) {
         this.title = title;

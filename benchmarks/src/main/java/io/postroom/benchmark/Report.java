@@ -1,20 +1,53 @@
 package io.postroom.benchmark;
 
 import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.Serializable;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /** Collects figures and writes them as Markdown with bar charts, and says which targets were met. */
-final class Report {
-    private final Map<String, List<String>> sections = new LinkedHashMap<>();
-    private final Map<String, Chart> charts = new LinkedHashMap<>();
-    private final List<String> missed = new ArrayList<>();
+final class Report implements Serializable {
+    private static final long serialVersionUID = 1L;
+
+    private String intro = "";
+    private final LinkedHashMap<String, ArrayList<String>> sections = new LinkedHashMap<>();
+    private final LinkedHashMap<String, Chart> charts = new LinkedHashMap<>();
+    private final ArrayList<String> missed = new ArrayList<>();
     private int judged;
+
+    /** What a reader must know of all figures. */
+    void begin(String intro) {
+        this.intro = intro;
+    }
+
+    /** Takes over what another has found, about sections of its own. */
+    void add(Report other) {
+        intro = other.intro.isEmpty() ? intro : other.intro;
+        sections.putAll(other.sections);
+        charts.putAll(other.charts);
+        missed.addAll(other.missed);
+        judged += other.judged;
+    }
+
+    void save(Path file) throws IOException {
+        try (ObjectOutputStream out = new ObjectOutputStream(Files.newOutputStream(file))) {
+            out.writeObject(this);
+        }
+    }
+
+    static Report load(Path file) throws IOException {
+        try (ObjectInputStream in = new ObjectInputStream(Files.newInputStream(file))) {
+            return (Report) in.readObject();
+        } catch (ClassNotFoundException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 
     /** A figure by itself. */
     void figure(String section, String what, double value, String unit) {
@@ -41,7 +74,7 @@ final class Report {
     }
 
     /** A scenario that came to no end: what it should have found is missed. */
-    void broken(String scenario, Throwable why) {
+    void broken(String scenario, String why) {
         judged++;
         missed.add(scenario + " came to no end: " + why);
     }
@@ -75,7 +108,7 @@ final class Report {
     }
 
     /** Writes the report into a folder; returns whether every target was met. */
-    boolean write(Path folder, String intro) throws IOException {
+    boolean write(Path folder) throws IOException {
         Files.createDirectories(folder);
         StringBuilder text = new StringBuilder("# Benchmarks\n\n").append(intro).append('\n');
         text.append(
