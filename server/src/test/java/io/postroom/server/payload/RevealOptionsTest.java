@@ -137,6 +137,22 @@ class RevealOptionsTest {
 
     @ParameterizedTest
     @EnumSource
+    void revealsNothingThatTheAuditCannotTell(Printing printing) {
+        database.execute(
+                "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the audit is full'; end $$",
+                "create trigger refuse before insert on postroom.audit for each row execute function refuse()");
+        try {
+            CommandRun refused = printing.run("refused", "--reveal", "--reason", "ticket 1");
+            assertThat(refused.exitCode()).isEqualTo(1);
+            assertThat(refused.err()).contains("the audit is full");
+            assertThat(refused.out()).isEmpty();
+        } finally {
+            database.execute("drop trigger refuse on postroom.audit", "drop function refuse()");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void revealsNothingWithoutAReason(Printing printing) {
         CommandRun silent = printing.run("silent", "--reveal");
         assertThat(silent.exitCode()).isEqualTo(2);
