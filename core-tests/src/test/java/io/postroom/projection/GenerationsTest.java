@@ -81,7 +81,7 @@ class GenerationsTest {
         }
 
         @Test
-        void tablesThatCannotBeMadeLeaveNothingBehind() {
+        void tablesThatCannotBeMadeLeaveNothingBehindButWhy() {
             assertThatThrownBy(() -> once(Sales.builder()
                             .tables("create table x (y nonsense)")
                             .build()))
@@ -92,11 +92,34 @@ class GenerationsTest {
                             .tables("create table public.x (y int)")
                             .build()))
                     .hasMessageContaining("its SQL made no table in schema sales; use names without a schema");
-            assertThat(count("postroom.read_model")).isZero();
             assertThat(count("pg_namespace where nspname = 'sales'")).isZero();
             assertThat(count("pg_class where relname = 'x'")).isZero();
+            assertThat(count("postroom.lane")).isZero();
+            ReadModelState unmade = models.show("sales");
+            assertThat(unmade.live()).isEmpty();
+            assertThat(unmade.isFresh()).isFalse();
+            assertThat(unmade.generations()).hasSize(1);
+            assertThat(unmade.building().orElseThrow().error()).contains("its SQL made no table in schema sales");
+            assertThatThrownBy(() -> models.swap("sales", 1, false, ACT))
+                    .hasMessageContaining("it was never made: could not make generation 1")
+                    .extracting("code")
+                    .isEqualTo("projection.not-made");
+            assertThat(models.rebuild("sales", null, ACT).already()).isTrue();
             once(Sales.model());
             assertThat(count("sales.sale")).isZero();
+            assertThat(models.show("sales").live().orElseThrow().error()).isNull();
+            assertThat(count("postroom.generation")).isOne();
+        }
+
+        @Test
+        void whatCouldNotBeMadeIsMadeAsTheNextReleaseSaysThoughItsVersionIsAnother() {
+            assertThatThrownBy(() -> once(Sales.builder()
+                            .tables("create table x (y nonsense)")
+                            .build()))
+                    .hasMessageContaining("nonsense");
+            once(Sales.builder().version(2).build());
+            assertThat(models.show("sales").live().orElseThrow().version()).isEqualTo(2);
+            assertThat(count("postroom.generation")).isOne();
         }
 
         @Test

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -94,6 +95,11 @@ public record DeadLetterFilter(
     /** Whether it fits everything. */
     public boolean isEmpty() {
         return equals(ALL);
+    }
+
+    /** What is given, for those who read later what was meant: of many values the first ones, and how many there are. */
+    public Map<String, Object> summary() {
+        return FilterText.summary(this);
     }
 
     /** Sets the parameters that every statement with this filter has. */

@@ -101,6 +101,11 @@ public final class DeadLetters {
         return database.run(tx -> table.countOpen(tx, COUNT_MAX, OWNERS_MAX));
     }
 
+    /** How many open ones fit. It looks at all of them. */
+    public long count(DeadLetterFilter filter) {
+        return database.run(tx -> table.count(tx, filter)).letters();
+    }
+
     /** Those that a filter names by their ids and does not mean: they are not there, not open, or do not fit the rest of it. */
     public List<Long> notMeant(DeadLetterFilter filter) {
         if (filter.ids().isEmpty()) {

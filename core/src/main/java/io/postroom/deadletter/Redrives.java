@@ -89,7 +89,7 @@ public final class Redrives {
             }
             if (isNew) {
                 Map<String, Object> details = new LinkedHashMap<>();
-                details.put("filter", FilterText.summary(request.filter()));
+                details.put("filter", request.filter().summary());
                 details.put("letters", stored.total());
                 if (request.patch() != null) {
                     details.put("patchOperations", request.patch().size());

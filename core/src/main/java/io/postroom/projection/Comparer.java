@@ -53,7 +53,7 @@ final class Comparer {
     }
 
     private Pair choose(ReadModelState model, @Nullable Integer number, String attempt) {
-        GenerationState live = model.live().orElseThrow();
+        GenerationState live = operations.live(model, attempt);
         GenerationState candidate;
         if (number != null) {
             candidate = operations.generation(model, number, attempt);

@@ -9,6 +9,7 @@ import io.postroom.relay.Subscription;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,32 +37,81 @@ final class GenerationMaker {
     void register(List<ReadModel> models) {
         for (ReadModel model : models) {
             long beginning = subscriber.beginning(model.subscription(1));
-            boolean made = transact(tx -> {
-                table.register(tx, model);
-                GenerationTable.Locked locked = table.lock(tx, model.name()).orElseThrow();
-                if (locked.lastGeneration() == 0) {
-                    int first = table.ask(tx, model.name(), model.version(), beginning);
-                    make(
-                            tx,
-                            model,
-                            new GenerationTable.Row(
-                                    model.name(), first, model.version(), "asked", model.name(), null, beginning, null),
-                            true);
-                    return true;
-                }
-                for (GenerationTable.Row row : table.generations(tx, Set.of(model.name()))) {
-                    if (row.version() == model.version() && !row.isAsked()) {
-                        requireSameTables(model, row);
-                        subscriber.subscribe(
-                                tx, model.subscription(row.number()), model.projection(), row.beganAfter());
-                    }
-                }
-                return false;
-            });
-            if (made) {
-                subscriber.warnIfMessagesAreGone(model.subscription(1), beginning);
+            OptionalInt first;
+            try {
+                first = transact(tx -> register(tx, model, beginning));
+            } catch (PostroomException e) {
+                noteFirst(model, beginning, e);
+                throw e;
+            }
+            first.ifPresent(number -> subscriber.warnIfMessagesAreGone(model.subscription(number), beginning));
+        }
+    }
+
+    /** Returns the number of the first generation if it was made now. */
+    private OptionalInt register(Connection tx, ReadModel model, long beginning) {
+        table.register(tx, model);
+        table.lock(tx, model.name()).orElseThrow();
+        OptionalInt first = askFirst(tx, model, beginning);
+        if (first.isPresent()) {
+            make(
+                    tx,
+                    model,
+                    new GenerationTable.Row(
+                            model.name(),
+                            first.getAsInt(),
+                            model.version(),
+                            "asked",
+                            model.name(),
+                            null,
+                            beginning,
+                            null),
+                    true);
+            return first;
+        }
+        for (GenerationTable.Row row : table.generations(tx, Set.of(model.name()))) {
+            if (row.version() == model.version() && !row.isAsked()) {
+                requireSameTables(model, row);
+                subscriber.subscribe(tx, model.subscription(row.number()), model.projection(), row.beganAfter());
             }
         }
+        return first;
+    }
+
+    /** Asks for the first generation of a read model that is locked, as this relay would make it; empty if one was made before. */
+    private OptionalInt askFirst(Connection tx, ReadModel model, long beginning) {
+        List<GenerationTable.Row> rows = table.generations(tx, Set.of(model.name()));
+        if (rows.isEmpty()) {
+            return OptionalInt.of(table.ask(tx, model.name(), model.version(), beginning));
+        }
+        if (!rows.stream().allMatch(GenerationTable.Row::isAsked)) {
+            return OptionalInt.empty();
+        }
+        // There is at most one of them, which could not be made when it was tried last.
+        int number = rows.get(0).number();
+        table.askAgain(tx, model.name(), number, model.version(), beginning);
+        return OptionalInt.of(number);
+    }
+
+    /** Keeps why the first generation could not be made: operators see neither this process nor its log. */
+    private void noteFirst(ReadModel model, long beginning, PostroomException why) {
+        try {
+            transact(tx -> {
+                if (table.generations(tx, Set.of(model.name())).stream().allMatch(GenerationTable.Row::isAsked)) {
+                    table.register(tx, model);
+                    table.lock(tx, model.name()).orElseThrow();
+                    askFirst(tx, model, beginning)
+                            .ifPresent(number -> table.noteError(tx, model.name(), number, error(why)));
+                }
+                return true;
+            });
+        } catch (PostroomException e) {
+            why.addSuppressed(e);
+        }
+    }
+
+    private static String error(PostroomException why) {
+        return why.getMessage().substring(0, Math.min(why.getMessage().length(), ERROR_LENGTH_MAX));
     }
 
     /** Makes every generation that is asked for in a version that is given. */
@@ -103,7 +153,7 @@ final class GenerationMaker {
                 return true;
             });
         } catch (PostroomException e) {
-            String error = e.getMessage().substring(0, Math.min(e.getMessage().length(), ERROR_LENGTH_MAX));
+            String error = error(e);
             if (database.run(tx -> table.noteError(tx, model.name(), number, error)) == 1) {
                 LOG.warn("{}; it is tried again", error);
             }

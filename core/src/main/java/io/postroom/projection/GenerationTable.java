@@ -21,6 +21,7 @@ final class GenerationTable {
     private final Sql roster;
     private final ArchiveDays archiveDays;
     private final Sql ask;
+    private final Sql askAgain;
     private final Sql made;
     private final Sql noteError;
     private final Sql makeSchema;
@@ -41,6 +42,7 @@ final class GenerationTable {
         roster = schema.sql(GenerationTable.class, "roster.sql");
         archiveDays = new ArchiveDays(schema);
         ask = schema.sql(GenerationTable.class, "ask.sql");
+        askAgain = schema.sql(GenerationTable.class, "ask_again.sql");
         made = schema.sql(GenerationTable.class, "made.sql");
         noteError = schema.sql(GenerationTable.class, "note_error.sql");
         makeSchema = schema.sql(GenerationTable.class, "make_schema.sql");
@@ -127,6 +129,15 @@ final class GenerationTable {
                 .set("version", version)
                 .set("began_after", beganAfter)
                 .one(row -> row.getInt(1));
+    }
+
+    void askAgain(Connection tx, String readModel, int number, int version, long beganAfter) {
+        askAgain.on(tx)
+                .set("read_model", readModel)
+                .set("number", number)
+                .set("version", version)
+                .set("began_after", beganAfter)
+                .update();
     }
 
     void made(Connection tx, ReadModel model, int number, String state, String subscription) {

@@ -74,6 +74,19 @@ final class Operations {
         return table.models(tx, name, COUNT_MAX).stream().findFirst().orElseThrow(() -> unknown(tx, name, attempt));
     }
 
+    /** The live generation; refuses where a relay has never made one. */
+    GenerationState live(ReadModelState model, String attempt) {
+        return model.live()
+                .orElseThrow(() -> refused(
+                        "not-made",
+                        attempt,
+                        "it was never made"
+                                + model.building()
+                                        .map(GenerationState::error)
+                                        .map(error -> ": " + error)
+                                        .orElse("; start a relay that serves it")));
+    }
+
     GenerationState generation(ReadModelState model, int number, String attempt) {
         return model.generation(number)
                 .orElseThrow(() -> new UnknownReadModelException("could not " + attempt

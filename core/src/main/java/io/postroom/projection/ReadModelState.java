@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A read model and its generations, oldest first.
  *
  * @param version the newest that a relay has said it serves
+ * @param age of what it shows; of one that was never made, how long it has been wanted
  * @param rolledBackFrom the generation that the last rollback left, until the next swap
  */
 public record ReadModelState(
@@ -21,6 +22,11 @@ public record ReadModelState(
         Instant createdAt,
         Age age,
         List<GenerationState> generations) {
+
+    /** Whether it may be read by whoever relies on its freshness; one that was never made may not. */
+    public boolean isFresh() {
+        return live().isPresent() && age.isFresh();
+    }
 
     public Optional<GenerationState> live() {
         return generations.stream().filter(GenerationState::isLive).findFirst();

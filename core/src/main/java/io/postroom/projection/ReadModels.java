@@ -65,7 +65,7 @@ public final class ReadModels {
             if (age == null) {
                 // Without a look at the other names: whoever asks this may not.
                 throw new UnknownReadModelException("could not tell how fresh read model " + name
-                        + " is: there is none of that name; see postroom projection list");
+                        + " is: there is none of that name, or it was never made; see postroom projection list");
             }
             return age;
         });

@@ -109,7 +109,7 @@ final class Swapper {
     }
 
     private SwapPlan chosen(Connection tx, ReadModelState model, @Nullable Integer number, String attempt) {
-        GenerationState live = model.live().orElseThrow();
+        GenerationState live = operations.live(model, attempt);
         if (number != null && number == live.number()) {
             return new SwapPlan(model.name(), live.number(), number, List.of(), true);
         }
@@ -125,7 +125,7 @@ final class Swapper {
     }
 
     private SwapPlan former(Connection tx, ReadModelState model, String attempt) {
-        GenerationState live = model.live().orElseThrow();
+        GenerationState live = operations.live(model, attempt);
         Integer left = model.rolledBackFrom();
         if (left != null) {
             return new SwapPlan(model.name(), left, live.number(), List.of(), true);

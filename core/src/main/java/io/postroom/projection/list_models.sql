@@ -1,8 +1,12 @@
--- Every read model, with its age.
---   :name text?, one only
+-- Every read model that has a generation, with its age; that of one that was never made is how long it has been wanted.
+--   :name text?, one only, also one whose only generation was retired before it was made
 select r.name, r.version, r.ignored, r.epoch, r.last_generation, r.rolled_back_from, r.created_at, r.freshness,
-       extract(epoch from f.age)::double precision as age, extract(epoch from r.freshness_limit)::double precision as age_max
+       extract(epoch from coalesce(f.age, clock_timestamp() - r.created_at))::double precision as age,
+       extract(epoch from r.freshness_limit)::double precision as age_max
 from /*schema*/read_model as r
-cross join lateral /*schema*/freshness(r.name) as f
-where :name::text is null or r.name = :name::text
+left join lateral /*schema*/freshness(r.name) as f on true
+where case when :name::text is null
+           then exists (select from /*schema*/generation as g where g.read_model = r.name)
+           else r.name = :name::text
+      end
 order by r.name

@@ -15,7 +15,8 @@
  * <p>What a crash leaves behind:
  *
  * <ol>
- *   <li>of a relay that makes a generation: nothing; the schema, the tables, the subscription and the row are one transaction;
+ *   <li>of a relay that makes a generation: nothing; the schema, the tables, the subscription and the row are one transaction. One that
+ *       cannot be made leaves why in its row, and so does the first one of a read model, which is asked for then;
  *   <li>of an operator who asks for one: the request, or not. Any relay that serves the version makes it;
  *   <li>of a batch: nothing of it, or all, with the lane's position;
  *   <li>of a swap, a rollback or a retirement: nothing of it, or all, with its audit entry. Lanes that were asked for before a

@@ -1,14 +1,11 @@
 package io.postroom.opentelemetry;
 
-import io.opentelemetry.api.trace.Span;
-import io.opentelemetry.context.Scope;
 import io.postroom.message.Message;
 import io.postroom.outbox.Outbox;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
-import java.util.function.Supplier;
 
 /**
  * An outbox that publishes within a span. The messages carry its context in {@code traceparent}, unless they bring one. The span ends
@@ -26,7 +23,7 @@ public final class TracedOutbox {
     /** Publishes one message and returns its id; see {@link Outbox#publish}. */
     public UUID publish(Connection tx, Message message) {
         Objects.requireNonNull(message, "message is null");
-        return traced(List.of(message), () -> outbox.publish(tx, message));
+        return Tracing.within(tracing.publication(List.of(message)), () -> outbox.publish(tx, message));
     }
 
     /** Publishes a batch and returns the ids in the same order; see {@link Outbox#publishAll}. One span for all of them. */
@@ -34,20 +31,6 @@ public final class TracedOutbox {
         Objects.requireNonNull(messages, "messages is null");
         return messages.isEmpty()
                 ? outbox.publishAll(tx, messages)
-                : traced(messages, () -> outbox.publishAll(tx, messages));
-    }
-
-    private <T> T traced(List<Message> messages, Supplier<T> publish) {
-        Span span = tracing.publication(messages);
-        Scope scope = span.makeCurrent();
-        try {
-            return publish.get();
-        } catch (RuntimeException | Error e) {
-            Tracing.fail(span, e);
-            throw e;
-        } finally {
-            scope.close();
-            span.end();
-        }
+                : Tracing.within(tracing.publication(messages), () -> outbox.publishAll(tx, messages));
     }
 }

@@ -8,9 +8,11 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Scope;
+import io.postroom.job.Job;
 import io.postroom.job.JobContext;
 import io.postroom.job.JobHandler;
 import io.postroom.job.JobOutcome;
+import io.postroom.job.Jobs;
 import io.postroom.job.TransactionalJobHandler;
 import io.postroom.job.TypedJobHandler;
 import io.postroom.message.Envelope;
@@ -22,6 +24,7 @@ import io.postroom.relay.Sink;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 
 /**
  * Puts spans around what an application gives to Postroom: its outbox, sinks, handlers, projections and jobs. What it returns behaves as what
@@ -40,6 +43,11 @@ public final class Tracing {
     /** Publishes within a span whose context the messages carry. */
     public TracedOutbox outbox(Outbox outbox) {
         return new TracedOutbox(outbox, this);
+    }
+
+    /** Enqueues within a span whose context the jobs carry. */
+    public TracedJobs jobs(Jobs jobs) {
+        return new TracedJobs(jobs, this);
     }
 
     /** A span for each message that the sink is given, until it answers. */
@@ -125,18 +133,48 @@ public final class Tracing {
     Span publication(List<Message> messages) {
         String destination = Objects.requireNonNull(messages.get(0), "message 0 of the batch is null")
                 .aggregateType();
-        SpanBuilder builder = tracer.spanBuilder("publish " + destination)
-                .setSpanKind(SpanKind.PRODUCER)
-                .setAttribute(Conventions.SYSTEM, Conventions.POSTROOM)
-                .setAttribute(Conventions.OPERATION_NAME, "publish")
-                .setAttribute(Conventions.OPERATION_TYPE, "create")
-                .setAttribute(Conventions.DESTINATION, destination);
+        SpanBuilder builder = creation("publish", destination);
         if (messages.size() == 1) {
             name(builder, messages.get(0));
         } else {
             builder.setAttribute(Conventions.BATCH_COUNT, (long) messages.size());
         }
         return builder.startSpan();
+    }
+
+    /** A span for what the current thread enqueues. A job has its number when it is inserted. */
+    Span enqueuing(List<Job> jobs) {
+        Job first = Objects.requireNonNull(jobs.get(0), "job 0 of the batch is null");
+        SpanBuilder builder = creation("enqueue", first.queue());
+        if (jobs.size() == 1) {
+            builder.setAttribute(Conventions.JOB_KIND, first.kind());
+        } else {
+            builder.setAttribute(Conventions.BATCH_COUNT, (long) jobs.size());
+        }
+        return builder.startSpan();
+    }
+
+    private SpanBuilder creation(String operation, String destination) {
+        return tracer.spanBuilder(operation + " " + destination)
+                .setSpanKind(SpanKind.PRODUCER)
+                .setAttribute(Conventions.SYSTEM, Conventions.POSTROOM)
+                .setAttribute(Conventions.OPERATION_NAME, operation)
+                .setAttribute(Conventions.OPERATION_TYPE, "create")
+                .setAttribute(Conventions.DESTINATION, destination);
+    }
+
+    /** Does it while the span is current, and ends the span. */
+    static <T> T within(Span span, Supplier<T> work) {
+        Scope scope = span.makeCurrent();
+        try {
+            return work.get();
+        } catch (RuntimeException | Error e) {
+            fail(span, e);
+            throw e;
+        } finally {
+            scope.close();
+            span.end();
+        }
     }
 
     Span delivery(String operation, SpanKind kind, String subscription, Envelope envelope) {

@@ -17,6 +17,8 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.postroom.Postroom;
 import io.postroom.job.Job;
+import io.postroom.job.JobFilter;
+import io.postroom.job.JobHandler;
 import io.postroom.job.JobOutcome;
 import io.postroom.job.Workers;
 import io.postroom.message.Message;
@@ -102,38 +104,53 @@ class TracingTest {
     }
 
     @Test
-    void anAttemptAtAJobIsLinkedToWhereItWasEnqueued() throws Exception {
+    void anAttemptAtAJobIsLinkedToItsEnqueueingWhichIsAChildOfTheRequest() throws Exception {
+        Span request = openTelemetry.getTracer("test").spanBuilder("request").startSpan();
+        long id;
+        Scope scope = request.makeCurrent();
+        try (Connection tx = database.begin()) {
+            id = tracing.jobs(postroom.jobs()).enqueue(tx, receipt());
+            tx.commit();
+        } finally {
+            scope.close();
+            request.end();
+        }
+        runMail(job -> JobOutcome.done());
+
+        SpanData enqueueing = only("enqueue mail");
+        assertThat(enqueueing.getKind()).isEqualTo(SpanKind.PRODUCER);
+        assertThat(enqueueing.getParentSpanId())
+                .isEqualTo(request.getSpanContext().getSpanId());
+        assertThat(enqueueing.getAttributes().asMap())
+                .containsEntry(Conventions.SYSTEM, "postroom")
+                .containsEntry(Conventions.OPERATION_NAME, "enqueue")
+                .containsEntry(Conventions.OPERATION_TYPE, "create")
+                .containsEntry(Conventions.DESTINATION, "mail")
+                .containsEntry(Conventions.MESSAGE_ID, Long.toString(id))
+                .containsEntry(Conventions.JOB_KIND, "receipt.send");
+        assertThat(enqueueing.toString()).doesNotContain("visa");
+        SpanData attempt = only("process mail");
+        assertThat(attempt.getTraceId()).isNotEqualTo(enqueueing.getTraceId());
+        assertThat(links(attempt)).containsExactly(enqueueing.getSpanId());
+        assertThat(attempt.getAttributes().get(Conventions.MESSAGE_ID)).isEqualTo(Long.toString(id));
+    }
+
+    @Test
+    void anAttemptAtAJobIsLinkedToWhereItWasEnqueuedWithoutASpanOfItsOwn() throws Exception {
         Span request = openTelemetry.getTracer("test").spanBuilder("request").startSpan();
         Scope scope = request.makeCurrent();
         try (Connection tx = database.begin()) {
-            postroom.jobs()
-                    .enqueue(
-                            tx,
-                            Job.of("receipt.send", "{\"card\":\"4111\"}")
-                                    .queue("mail")
-                                    .build());
+            postroom.jobs().enqueue(tx, receipt());
             tx.commit();
         } finally {
             scope.close();
             request.end();
         }
         AtomicReference<String> within = new AtomicReference<>("");
-        try (Workers workers = postroom.jobs()
-                .workers()
-                .queue("mail", 1)
-                .handle("receipt.send", tracing.job(job -> {
-                    within.set(Span.current().getSpanContext().getSpanId());
-                    return job.attempt() == 1 ? JobOutcome.failed("card 4111 was refused") : JobOutcome.done();
-                }))
-                .build()) {
-            workers.start();
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-            while (exporter.getFinishedSpanItems().stream()
-                            .noneMatch(each -> each.getName().equals("process mail"))
-                    && System.nanoTime() < deadline) {
-                LockSupport.parkNanos(10_000_000);
-            }
-        }
+        runMail(job -> {
+            within.set(Span.current().getSpanContext().getSpanId());
+            return job.attempt() == 1 ? JobOutcome.failed("the visa card was refused") : JobOutcome.done();
+        });
         SpanData attempt = only("process mail");
         assertThat(attempt.getKind()).isEqualTo(SpanKind.CONSUMER);
         assertThat(attempt.getTraceId()).isNotEqualTo(request.getSpanContext().getTraceId());
@@ -146,12 +163,64 @@ class TracingTest {
                 .containsEntry(Conventions.MESSAGE_ID, "1")
                 .containsEntry(Conventions.JOB_KIND, "receipt.send")
                 .containsEntry(Conventions.ATTEMPT, 1L);
-        assertThat(attempt.toString()).doesNotContain("4111");
+        assertThat(attempt.toString()).doesNotContain("visa");
+    }
+
+    @Test
+    void jobsOfOneCallShareASpanAndOneThatBringsItsOwnContextKeepsIt() throws SQLException {
+        String own = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        try (Connection tx = database.begin()) {
+            tracing.jobs(postroom.jobs())
+                    .enqueueAll(
+                            tx,
+                            List.of(
+                                    receipt(),
+                                    Job.of("receipt.send", "{}")
+                                            .queue("mail")
+                                            .header("traceparent", own)
+                                            .build()));
+            assertThat(tracing.jobs(postroom.jobs()).enqueueAll(tx, List.of())).isEmpty();
+            tx.commit();
+        }
+        SpanData enqueueing = only("enqueue mail");
+        assertThat(enqueueing.getAttributes().get(Conventions.BATCH_COUNT)).isEqualTo(2);
+        assertThat(postroom.jobBoard().list(JobFilter.ALL, null, 10))
+                .extracting(job -> Origin.of(job.headers()).getSpanId())
+                .containsExactly("b7ad6b7169203331", enqueueing.getSpanId());
+    }
+
+    @Test
+    void whatCannotBeEnqueuedIsAnErrorOfItsSpanToo() throws SQLException {
+        // Without a transaction.
+        try (Connection connection = database.dataSource().getConnection()) {
+            assertThatThrownBy(() -> tracing.jobs(postroom.jobs()).enqueue(connection, receipt()))
+                    .isInstanceOf(RuntimeException.class);
+        }
+        assertThat(only("enqueue mail").getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+    }
+
+    private static Job receipt() {
+        return Job.of("receipt.send", "{\"card\":\"visa\"}").queue("mail").build();
+    }
+
+    /** Until one attempt at a job has ended. */
+    private void runMail(JobHandler handler) {
+        try (Workers workers = postroom.jobs()
+                .workers()
+                .queue("mail", 1)
+                .handle("receipt.send", tracing.job(handler))
+                .build()) {
+            workers.start();
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            while (spans("process mail").isEmpty() && System.nanoTime() < deadline) {
+                LockSupport.parkNanos(10_000_000);
+            }
+        }
     }
 
     @Test
     void anAttemptThatFailsSaysOfWhatKindAndNothingElse() throws SQLException {
-        RecordingSink sink = new RecordingSink().answer(message -> true, Outcome.rejected("card 4111 was refused"));
+        RecordingSink sink = new RecordingSink().answer(message -> true, Outcome.rejected("the visa card was refused"));
         publish(Messages.order("o-1"));
         try (Relay relay = relay(Subscription.named("billing").build(), sink)) {
             relay.runOnce();
@@ -159,7 +228,7 @@ class TracingTest {
         SpanData delivery = only("send billing");
         assertThat(delivery.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
         assertThat(delivery.getAttributes().get(Conventions.ERROR_TYPE)).isNotBlank();
-        assertThat(delivery.toString()).doesNotContain("4111");
+        assertThat(delivery.toString()).doesNotContain("visa");
     }
 
     @Test

@@ -132,7 +132,7 @@ public final class ArchiveCommand {
     @Command(
             name = "export",
             description = {
-                "Write the messages of an archived day as lines of JSON, as postroom tail prints them, in the order of their positions.",
+                "Write the messages of an archived day as lines of JSON, as postroom tail prints them, payloads as they are, in the order of their positions.",
                 "Last come those that were published on that day and stamped later: they would be dropped with it."
             },
             footer = {"%nExample:", "  postroom archive export 2026-11-09 --file 2026-11-09.jsonl.gz"})

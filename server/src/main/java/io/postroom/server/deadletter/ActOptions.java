@@ -1,8 +1,12 @@
 package io.postroom.server.deadletter;
 
+import io.postroom.server.payload.PayloadOptions;
+import io.postroom.server.payload.Reveal;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.Rate;
+import io.postroom.server.terminal.Terminal;
+import io.postroom.subscription.Act;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -69,14 +73,24 @@ final class ActOptions {
     }
 
     String reason() {
+        return reason == null && dryRun ? "dry run" : given();
+    }
+
+    private String given() {
         if (reason == null) {
-            if (dryRun) {
-                return "dry run";
-            }
             throw new CommandException(
                     ExitCode.USAGE, "--reason is missing; say why, for those who read the audit later");
         }
         return reason;
+    }
+
+    /** How much of payloads a preview shows. Only a dry run with a patch has one. */
+    Reveal reveal(Terminal terminal, PayloadOptions payloads, boolean hasPatch) {
+        if (payloads.isReveal() && !(dryRun && hasPatch)) {
+            throw new CommandException(
+                    ExitCode.USAGE, "--reveal shows what a --patch would change, with --dry-run; leave it out here");
+        }
+        return payloads.reveal(terminal, () -> new Act(actor(), given()));
     }
 
     String actor() {

@@ -1,5 +1,6 @@
 package io.postroom.server.deadletter;
 
+import io.postroom.Postroom;
 import io.postroom.PostroomException;
 import io.postroom.deadletter.DeadLetter;
 import io.postroom.deadletter.DeadLetterFilter;
@@ -12,6 +13,7 @@ import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedrivePlan;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.deadletter.Resolution;
+import io.postroom.server.payload.Reveal;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.Confirmation;
 import io.postroom.server.terminal.Counted;
@@ -20,8 +22,10 @@ import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.web.Payloads;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -33,16 +37,26 @@ final class BulkAct {
     private static final int NOT_MEANT_SHOWN_MAX = 10;
 
     private final Terminal terminal;
+    private final Postroom postroom;
     private final DeadLetters letters;
     private final FilterOptions filter;
     private final ActOptions act;
+    private final Reveal reveal;
     private final OutputFormat format;
 
-    BulkAct(Terminal terminal, DeadLetters letters, FilterOptions filter, ActOptions act, OutputFormat format) {
+    BulkAct(
+            Terminal terminal,
+            Postroom postroom,
+            FilterOptions filter,
+            ActOptions act,
+            Reveal reveal,
+            OutputFormat format) {
         this.terminal = terminal;
-        this.letters = letters;
+        this.postroom = postroom;
+        this.letters = postroom.deadLetters();
         this.filter = filter;
         this.act = act;
+        this.reveal = reveal;
         this.format = format;
     }
 
@@ -153,13 +167,34 @@ final class BulkAct {
 
     private void show(RedriveRequest request, RedrivePlan plan, @Nullable Duration duration) {
         JsonPatch patch = request.patch();
-        List<PatchPreview> previews = patch == null ? List.of() : letters.preview(request.filter(), patch, SAMPLES);
+        List<PatchPreview> previews = patch == null ? List.of() : previews(request.filter(), patch);
         LetterListing.plan(plan, duration, previews, format).print(terminal, format);
         if (format == OutputFormat.TABLE) {
-            LetterLine line = new LetterLine(terminal.interactive());
+            LetterLine line = new LetterLine(terminal.interactive(), Payloads.SHOWN);
             previews.forEach(preview -> terminal.print("\n" + text(preview, line)));
         }
         terminal.say(sentence(request.action(), plan, duration) + "; nothing was done");
+    }
+
+    /** None of what is masked: whether a test of the patch fits, or a line of it changes, would let anybody guess values. */
+    private List<PatchPreview> previews(DeadLetterFilter meant, JsonPatch patch) {
+        if (!reveal.isShown()) {
+            terminal.say("what the patch would change is not shown: payloads are "
+                    + reveal.payloads().word()
+                    + (reveal.payloads() == Payloads.MASKED
+                            ? "; --reveal --reason TEXT shows it for the first " + SAMPLES + ", and the audit tells"
+                            : ""));
+            return List.of();
+        }
+        List<PatchPreview> previews = letters.preview(meant, patch, SAMPLES);
+        if (!previews.isEmpty()) {
+            List<Long> ids = previews.stream().map(PatchPreview::id).toList();
+            reveal.of(
+                    postroom,
+                    "deadletters",
+                    Map.of("command", "deadletter redrive --dry-run", "filter", meant.summary(), "ids", ids));
+        }
+        return previews;
     }
 
     private static String text(PatchPreview preview, LetterLine line) {

@@ -3,7 +3,6 @@ package io.postroom.server.deadletter;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
-import io.postroom.deadletter.DeadLetter;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.DeadLetterGroup;
 import io.postroom.deadletter.DeadLetterRow;
@@ -14,6 +13,9 @@ import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.deadletter.Redrives;
 import io.postroom.deadletter.ResolvedLetter;
+import io.postroom.server.payload.PayloadOptions;
+import io.postroom.server.payload.Reveal;
+import io.postroom.server.payload.RevealOptions;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
@@ -21,14 +23,9 @@ import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
-import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.OutputOption;
-import io.postroom.server.terminal.Quoted;
-import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Terminal;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -98,8 +95,8 @@ public final class DeadLetterCommand {
                     Long before) {
         int page = page(limit, DeadLetters.PAGE_MAX);
         DeadLetterFilter wanted = filter.filter(List.of());
-        RedriveAction action = resolution == null ? null : resolution(resolution);
-        Set<GroupBy> by = groups(groupBy == null ? List.of() : groupBy);
+        RedriveAction action = resolution == null ? null : LetterWords.resolution(resolution);
+        Set<GroupBy> by = LetterWords.groups(groupBy == null ? List.of() : groupBy);
         if (!by.isEmpty() && (before != null || resolved || action != null)) {
             throw new CommandException(
                     ExitCode.USAGE,
@@ -141,19 +138,6 @@ public final class DeadLetterCommand {
         return page;
     }
 
-    private static RedriveAction resolution(String word) {
-        List<String> known = Arrays.stream(RedriveAction.values())
-                .map(RedriveAction::resolution)
-                .toList();
-        return Arrays.stream(RedriveAction.values())
-                .filter(action -> action.resolution().equals(word))
-                .findFirst()
-                .orElseThrow(() -> new CommandException(
-                        ExitCode.USAGE,
-                        "could not read --resolution: '" + Quoted.text(word, 20) + "' is none of " + known
-                                + Suggestion.didYouMean(word, known)));
-    }
-
     private void more(boolean full, String sentence) {
         if (full) {
             terminal.say(sentence);
@@ -162,39 +146,37 @@ public final class DeadLetterCommand {
 
     @Command(
             name = "show",
-            description = "Show a dead letter whole, with its payload and its attempts, open or not.",
-            footer = {"%nExample:", "  postroom deadletter show 42 -o json | jq .payload"})
-    int show(@Mixin OutputOption output, @Parameters(paramLabel = "ID", description = "Its number.") long id) {
-        DeadLetter letter = open().deadLetters()
-                .get(id)
-                .orElseThrow(() -> new CommandException(
-                        ExitCode.NOT_FOUND,
-                        "could not find dead letter " + id + "; postroom deadletter list shows those that are open"));
-        LetterLine line = new LetterLine(terminal.interactive());
-        if (output.format() != OutputFormat.TABLE) {
-            terminal.print(line.of(letter) + "\n");
-            return ExitCode.OK;
-        }
-        LetterListing.facts(letter).print(terminal, output.format());
-        terminal.print("\nHISTORY\n" + line.harmless(letter.history()) + "\n\nPAYLOAD\n"
-                + line.harmless(letter.message().payload()) + "\n");
-        if (letter.resolution() != null && letter.resolution().patched() != null) {
-            terminal.print("\nPATCHED\n" + line.harmless(letter.resolution().patched()) + "\n");
-        }
-        return ExitCode.OK;
+            description = {
+                "Show a dead letter whole, with its payload and its attempts, open or not.",
+                "Values of payloads are masked unless they are shown to everybody or revealed."
+            },
+            footer = {
+                "%nExamples:",
+                "  postroom deadletter show 42 -o json | jq .history",
+                "  postroom deadletter show 42 --reveal --reason 'ticket 4711' -o json | jq .payload"
+            })
+    int show(
+            @Mixin OutputOption output,
+            @Mixin RevealOptions revealing,
+            @Parameters(paramLabel = "ID", description = "Its number.") long id) {
+        Reveal reveal = revealing.read(terminal);
+        return new WholeLetters(terminal, open(), reveal).show(id, output.format());
     }
 
     @Command(
             name = "export",
-            description =
-                    "Print open dead letters whole, with their payloads, as JSON lines in the order of their numbers.",
+            description = {
+                "Print open dead letters whole, with their payloads, as JSON lines in the order of their numbers.",
+                "Values of payloads are masked unless they are shown to everybody or revealed."
+            },
             footer = {
                 "%nExamples:",
                 "  postroom deadletter export --subscription billing > billing.jsonl",
-                "  postroom deadletter export --all > everything.jsonl"
+                "  postroom deadletter export --all --reveal --reason 'moved by hand, ticket 4711' > everything.jsonl"
             })
     int export(
             @Mixin FilterOptions filter,
+            @Mixin RevealOptions revealing,
             @Option(names = "--all", description = "Everything: needed where no other option says what is meant.")
                     boolean all) {
         DeadLetterFilter wanted = filter.filter(List.of());
@@ -206,11 +188,8 @@ public final class DeadLetterCommand {
                             : "could not export: no dead letter is named; give --all, or at least one of "
                                     + FilterOptions.NAMES);
         }
-        LetterLine line = new LetterLine(terminal.interactive());
-        return pooled(letters -> {
-            letters.export(wanted, letter -> terminal.print(line.of(letter) + "\n"));
-            return ExitCode.OK;
-        });
+        Reveal reveal = revealing.read(terminal);
+        return pooled(postroom -> new WholeLetters(terminal, postroom, reveal).export(wanted));
     }
 
     @Command(
@@ -225,12 +204,13 @@ public final class DeadLetterCommand {
                 "  postroom deadletter redrive 42 43 --reason 'customer 7 is there now'",
                 "  postroom deadletter redrive --subscription billing --type OrderPaid --dry-run",
                 "  postroom deadletter redrive --subscription billing --rate 50/s --canary 20 --reason 'fixed in 1.4' --yes",
-                "  postroom deadletter redrive --fingerprint 9f2c4e11aa037b52 --patch fix.json --dry-run"
+                "  postroom deadletter redrive 42 --patch fix.json --dry-run --reveal --reason 'ticket 4711'"
             })
     int redrive(
             @Mixin OutputOption output,
             @Mixin FilterOptions filter,
             @Mixin ActOptions act,
+            @Mixin PayloadOptions payloads,
             @Option(
                             names = "--canary",
                             paramLabel = "N",
@@ -240,8 +220,9 @@ public final class DeadLetterCommand {
             @Option(
                             names = "--patch",
                             paramLabel = "FILE",
-                            description = "A JSON Patch (RFC 6902) that mends the payloads; the originals stay."
-                                    + " With --dry-run it shows what would change.")
+                            description =
+                                    "A JSON Patch (RFC 6902) that mends the payloads; the originals stay."
+                                            + " With --dry-run it shows what would change, if payloads are shown or with --reveal.")
                     @Nullable
                     Path patch,
             @Parameters(arity = "0..*", paramLabel = "ID", description = "Single dead letters.") @Nullable
@@ -252,7 +233,9 @@ public final class DeadLetterCommand {
                 ids,
                 act,
                 builder -> builder.canary(canary).patch(patch == null ? null : PatchFile.read(patch)));
-        return pooled(letters -> new BulkAct(terminal, letters, filter, act, output.format()).perform(request));
+        Reveal reveal = act.reveal(terminal, payloads, patch != null);
+        return pooled(
+                postroom -> new BulkAct(terminal, postroom, filter, act, reveal, output.format()).perform(request));
     }
 
     @Command(
@@ -269,7 +252,8 @@ public final class DeadLetterCommand {
             @Parameters(arity = "0..*", paramLabel = "ID", description = "Single dead letters.") @Nullable
                     List<String> ids) {
         RedriveRequest request = request(RedriveAction.DISCARD, filter, ids, act, builder -> builder);
-        return pooled(letters -> new BulkAct(terminal, letters, filter, act, output.format()).perform(request));
+        return pooled(postroom ->
+                new BulkAct(terminal, postroom, filter, act, Reveal.NOTHING, output.format()).perform(request));
     }
 
     @Command(
@@ -317,7 +301,7 @@ public final class DeadLetterCommand {
     int resume(
             @Mixin OutputOption output,
             @Parameters(paramLabel = "REDRIVE", converter = UuidWord.class, description = "Its UUID.") UUID id) {
-        return pooled(letters -> new RedriveRun(terminal, letters, output.format()).run(id));
+        return pooled(postroom -> new RedriveRun(terminal, postroom.deadLetters(), output.format()).run(id));
     }
 
     private static RedriveRequest request(
@@ -327,9 +311,7 @@ public final class DeadLetterCommand {
             ActOptions act,
             Function<RedriveRequest.Builder, RedriveRequest.Builder> more) {
         DeadLetterFilter wanted = filter.filter(
-                ids == null
-                        ? List.of()
-                        : ids.stream().map(DeadLetterCommand::number).toList());
+                ids == null ? List.of() : ids.stream().map(LetterWords::number).toList());
         if (wanted.isEmpty()) {
             throw new CommandException(
                     ExitCode.USAGE,
@@ -348,37 +330,6 @@ public final class DeadLetterCommand {
         } catch (PostroomException e) {
             throw new CommandException(ExitCode.USAGE, e.getMessage(), e);
         }
-    }
-
-    private static long number(String id) {
-        if (!id.matches("\\d{1,18}")) {
-            throw new CommandException(
-                    ExitCode.USAGE,
-                    "'" + Quoted.text(id, 30)
-                            + "' is not the number of a dead letter; postroom deadletter list shows them");
-        }
-        return Long.parseLong(id);
-    }
-
-    private static Set<GroupBy> groups(List<String> words) {
-        Set<GroupBy> by = EnumSet.noneOf(GroupBy.class);
-        List<String> known =
-                Arrays.stream(GroupBy.values()).map(DeadLetterCommand::word).toList();
-        for (String word : words) {
-            by.add(Arrays.stream(GroupBy.values())
-                    .filter(group -> word(group).equals(word))
-                    .findFirst()
-                    .orElseThrow(() -> new CommandException(
-                            ExitCode.USAGE,
-                            "could not read --group-by: '" + Quoted.text(word, 20) + "' is none of " + known
-                                    + Suggestion.didYouMean(word, known))));
-        }
-        return by;
-    }
-
-    /** As it is written on the command line, where owners are subscriptions. */
-    private static String word(GroupBy group) {
-        return group == GroupBy.OWNER ? "subscription" : group.toString();
     }
 
     /** Tells a redrive that is not there from other failures. */
@@ -400,10 +351,10 @@ public final class DeadLetterCommand {
     }
 
     /** For commands that ask again and again. */
-    private int pooled(Function<DeadLetters, Integer> work) {
+    private int pooled(Function<Postroom, Integer> work) {
         DatabaseUrl url = DatabaseUrl.find(options.url(), terminal.environment());
         try (HikariDataSource pool = Connections.pool(url, CONNECTIONS)) {
-            return work.apply(checked(Postroom.builder(pool)).deadLetters());
+            return work.apply(checked(Postroom.builder(pool)));
         }
     }
 

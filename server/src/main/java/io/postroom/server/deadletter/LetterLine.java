@@ -4,6 +4,7 @@ import io.postroom.deadletter.DeadLetter;
 import io.postroom.deadletter.Resolution;
 import io.postroom.message.Message;
 import io.postroom.server.terminal.Quoted;
+import io.postroom.server.web.Payloads;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -13,17 +14,22 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.util.RawValue;
 
 /**
- * A whole dead letter as one line of JSON. The payload stands there as it was sent, except that a line break between its tokens is a
- * space.
+ * A whole dead letter as one line of JSON. A payload that is shown stands there as it was sent, except that a line break between its
+ * tokens is a space.
  */
 final class LetterLine {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final boolean forPeople;
+    private final Payloads shown;
 
-    /** {@code forPeople}: whether a terminal shows it; then characters that a terminal obeys are escaped as JSON does. */
-    LetterLine(boolean forPeople) {
+    /**
+     * @param forPeople whether a terminal shows it; then characters that a terminal obeys are escaped as JSON does
+     * @param shown how much of payloads
+     */
+    LetterLine(boolean forPeople, Payloads shown) {
         this.forPeople = forPeople;
+        this.shown = shown;
     }
 
     /** The line, without the line feed that ends it. */
@@ -44,7 +50,7 @@ final class LetterLine {
         fields.put("occurredAt", text(message.occurredAt()));
         fields.put("availableAt", text(message.availableAt()));
         fields.put("headers", new TreeMap<>(message.headers()));
-        fields.put("payload", raw(message.payload()));
+        fields.put("payload", raw(shown.carried(message.payload())));
         fields.put("cause", letter.burial().cause().word());
         fields.put("attempts", letter.burial().attempts());
         fields.put("errorClass", letter.burial().errorClass());
@@ -63,8 +69,14 @@ final class LetterLine {
                 resolution == null || resolution.redrive() == null
                         ? null
                         : resolution.redrive().toString());
-        fields.put("patched", resolution == null || resolution.patched() == null ? null : raw(resolution.patched()));
+        fields.put("patched", resolution == null ? null : raw(shown.carried(resolution.patched())));
         return harmless(JSON.writeValueAsString(fields));
+    }
+
+    /** What is shown of a payload, as people read it. */
+    String carried(String payload) {
+        String carried = shown.carried(payload);
+        return carried == null ? "hidden" : harmless(carried);
     }
 
     /** JSON text as it may be shown. */
@@ -88,8 +100,8 @@ final class LetterLine {
         return shown.toString();
     }
 
-    private static RawValue raw(String json) {
-        return new RawValue(json.replace('\n', ' ').replace('\r', ' '));
+    private static @Nullable RawValue raw(@Nullable String json) {
+        return json == null ? null : new RawValue(json.replace('\n', ' ').replace('\r', ' '));
     }
 
     private static @Nullable String text(@Nullable Instant time) {

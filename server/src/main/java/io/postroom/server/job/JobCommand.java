@@ -8,6 +8,8 @@ import io.postroom.job.JobBoard;
 import io.postroom.job.JobDetails;
 import io.postroom.job.JobFilter;
 import io.postroom.job.JobState;
+import io.postroom.server.payload.Reveal;
+import io.postroom.server.payload.RevealOptions;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
@@ -21,12 +23,14 @@ import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.web.Payloads;
 import io.postroom.subscription.Act;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -109,14 +113,28 @@ public final class JobCommand {
 
     @Command(
             name = "show",
-            description = "Show a job whole, with its payload and the attempts that did not end with it done.",
-            footer = {"%nExample:", "  postroom job show 42 -o json | jq .attempts"})
-    int show(@Mixin OutputOption output, @Parameters(paramLabel = "ID", description = "Its number.") long id) {
-        JobBoard board = open().jobBoard();
-        JobDetails job = board.find(id)
+            description = {
+                "Show a job whole, with its payload and the attempts that did not end with it done.",
+                "Values of payload, result and progress are masked unless they are shown to everybody or revealed."
+            },
+            footer = {
+                "%nExamples:",
+                "  postroom job show 42 -o json | jq .attempts",
+                "  postroom job show 42 --reveal --reason 'ticket 4711' -o json | jq .payload"
+            })
+    int show(
+            @Mixin OutputOption output,
+            @Mixin RevealOptions revealing,
+            @Parameters(paramLabel = "ID", description = "Its number.") long id) {
+        Reveal reveal = revealing.read(terminal);
+        Postroom postroom = open();
+        JobDetails job = postroom.jobBoard()
+                .find(id)
                 .orElseThrow(() -> new CommandException(
                         ExitCode.NOT_FOUND, "could not find job " + id + ": there is none, or it was forgotten"));
-        JobListing.show(terminal, job, board.attempts(id), output.format());
+        Payloads shown = reveal.of(postroom, "job " + id, Map.of());
+        JobListing.show(terminal, job, postroom.jobBoard().attempts(id), shown, output.format());
+        Reveal.tell(terminal, shown);
         return ExitCode.OK;
     }
 

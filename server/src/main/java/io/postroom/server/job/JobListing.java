@@ -6,6 +6,7 @@ import io.postroom.server.terminal.Listing;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.web.Payloads;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -64,9 +65,10 @@ final class JobListing {
         return listing;
     }
 
-    static void show(Terminal terminal, JobDetails job, List<JobAttempt> attempts, OutputFormat format) {
+    static void show(
+            Terminal terminal, JobDetails job, List<JobAttempt> attempts, Payloads shown, OutputFormat format) {
         if (format != OutputFormat.TABLE) {
-            terminal.print(JSON.writeValueAsString(object(job, attempts)) + "\n");
+            terminal.print(JSON.writeValueAsString(object(job, attempts, shown::carried)) + "\n");
             return;
         }
         Listing listing = new Listing("fact", "value");
@@ -89,21 +91,19 @@ final class JobListing {
                     each.error()));
             history.print(terminal, format);
         }
-        terminal.print("\nPAYLOAD\n" + harmless(job.payload()) + "\n");
-        if (job.progress() != null) {
-            terminal.print("\nPROGRESS\n" + harmless(job.progress()) + "\n");
-        }
-        if (job.result() != null) {
-            terminal.print("\nRESULT\n" + harmless(job.result()) + "\n");
+        print(terminal, "PAYLOAD", job.payload(), shown);
+        print(terminal, "PROGRESS", job.progress(), shown);
+        print(terminal, "RESULT", job.result(), shown);
+    }
+
+    private static void print(Terminal terminal, String title, @Nullable String json, Payloads shown) {
+        if (json != null) {
+            String carried = shown.carried(json);
+            terminal.print("\n" + title + "\n" + (carried == null ? "hidden" : harmless(carried)) + "\n");
         }
     }
 
-    /** A job with its attempts, as JSON has it. */
-    private static Map<String, @Nullable Object> object(JobDetails job, List<JobAttempt> attempts) {
-        return object(job, attempts, json -> json);
-    }
-
-    /** The same with what is shown of what it carries. */
+    /** A job with its attempts as JSON has it, and with what is shown of what it carries. */
     static Map<String, @Nullable Object> object(
             JobDetails job, List<JobAttempt> attempts, Function<@Nullable String, @Nullable String> shown) {
         Map<String, @Nullable Object> object = new LinkedHashMap<>();

@@ -9,6 +9,8 @@ import io.postroom.message.Message;
 import io.postroom.message.StoredVersion;
 import io.postroom.message.UpcastCheck;
 import io.postroom.message.Upcasters;
+import io.postroom.server.payload.Reveal;
+import io.postroom.server.payload.RevealOptions;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
@@ -22,7 +24,6 @@ import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.server.terminal.Times;
-import io.postroom.server.web.JsonMask;
 import io.postroom.server.web.Payloads;
 import io.postroom.server.web.Refusal;
 import java.nio.file.Path;
@@ -141,11 +142,12 @@ public final class MessageCommand {
 
     /** Whoever may search for a value may guess it. */
     private void requireShown(RevealOptions revealing, Postroom reading, String field) {
-        Payloads payloads = revealing.payloads(terminal);
-        if (!revealing.isShown(payloads, reading, "messages by " + Quoted.text(field, ID_LENGTH_MAX))) {
+        Payloads shown =
+                revealing.read(terminal).of(reading, "messages by " + Quoted.text(field, ID_LENGTH_MAX), Map.of());
+        if (shown != Payloads.SHOWN) {
             throw new CommandException(
                     ExitCode.USAGE,
-                    "could not search by --data: payloads are " + payloads.word()
+                    "could not search by --data: payloads are " + shown.word()
                             + "; --reveal --reason TEXT searches them, and the audit tells");
         }
     }
@@ -265,7 +267,7 @@ public final class MessageCommand {
     int payload(
             @Parameters(paramLabel = "ID", description = "The id of the message.") String id,
             @Mixin RevealOptions revealing) {
-        Payloads payloads = revealing.payloads(terminal);
+        Reveal reveal = revealing.read(terminal);
         Postroom reading = open();
         Message message = message(
                         reading, Objects.requireNonNull(why(reading, id).message()))
@@ -273,14 +275,13 @@ public final class MessageCommand {
                         ExitCode.NOT_FOUND,
                         "could not print the payload of message " + Quoted.text(id, ID_LENGTH_MAX)
                                 + ": it is gone with its day's partition"));
-        if (revealing.isShown(payloads, reading, "message " + message.id())) {
-            terminal.print(message.payload() + "\n");
-        } else if (payloads == Payloads.HIDDEN) {
+        Payloads shown = reveal.of(reading, "message " + message.id(), Map.of());
+        String carried = shown.carried(message.payload());
+        if (carried == null) {
             throw new CommandException(ExitCode.USAGE, "console.payloads is hidden: nobody sees any");
-        } else {
-            terminal.print(JsonMask.of(message.payload()) + "\n");
-            terminal.say("values are masked; --reveal --reason TEXT shows them, and the audit tells");
         }
+        terminal.print(carried + "\n");
+        Reveal.tell(terminal, shown);
         return ExitCode.OK;
     }
 

@@ -3,6 +3,7 @@ package io.postroom.server.message;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.server.terminal.Quoted;
+import io.postroom.server.web.Payloads;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.TreeMap;
@@ -12,19 +13,27 @@ import org.jspecify.annotations.Nullable;
  * A message as one line of JSON: position, id, tenantId, aggregateType, aggregateId, aggregateVersion, eventType, eventVersion,
  * occurredAt, headers, payload, in this order, and nothing else.
  *
- * <p>The payload stands there byte for byte as it was sent, with one exception: JSON may have line breaks between its tokens (in
+ * <p>A payload that is shown stands there byte for byte as it was sent, with one exception: JSON may have line breaks between its tokens (in
  * strings they are always escaped), and each such CR or LF becomes one space, so that a message is always one line and its value
  * stays the same.
  */
 public final class MessageLine {
     private final boolean forPeople;
+    private final Payloads shown;
+
+    /** With payloads as they are. */
+    public MessageLine(boolean forPeople) {
+        this(forPeople, Payloads.SHOWN);
+    }
 
     /**
      * @param forPeople whether a terminal shows it: then characters that a terminal obeys are escaped as JSON does, also in the
      *     payload, which leaves its value as it is
+     * @param shown how much of payloads; null stands for one that is hidden
      */
-    public MessageLine(boolean forPeople) {
+    public MessageLine(boolean forPeople, Payloads shown) {
         this.forPeople = forPeople;
+        this.shown = shown;
     }
 
     /** The line in UTF-8, with the line feed that ends it. */
@@ -41,7 +50,7 @@ public final class MessageLine {
         line.append(",\"eventVersion\":").append(message.eventVersion());
         line.append(",\"occurredAt\":\"").append(message.occurredAt()).append('"');
         headers(line.append(",\"headers\":"), message.headers());
-        payload(line.append(",\"payload\":"), message.payload());
+        payload(line.append(",\"payload\":"), shown.carried(message.payload()));
         line.append("}\n");
         return line.toString().getBytes(StandardCharsets.UTF_8);
     }
@@ -56,7 +65,11 @@ public final class MessageLine {
         line.append(headers.isEmpty() ? "{}" : "}");
     }
 
-    private void payload(StringBuilder line, String payload) {
+    private void payload(StringBuilder line, @Nullable String payload) {
+        if (payload == null) {
+            line.append("null");
+            return;
+        }
         if (!forPeople) {
             line.append(
                     payload.indexOf('\n') < 0 && payload.indexOf('\r') < 0

@@ -4,10 +4,12 @@ import io.postroom.Postroom;
 import io.postroom.PostroomException;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -29,6 +31,10 @@ public final class Sampler implements AutoCloseable {
     private static final int DELAYS_MAX = 500;
     /** Of ticks and settlements of the past hour. */
     private static final int PAST_ROWS_MAX = 100_000;
+    /** Where lanes stood at the ends of half minutes of the past hour. */
+    private static final int STAMPS_MAX = 10_000;
+    /** Settlements of each half minute of the past hour. */
+    private static final int PAST_DELAYS_MAX = 100;
 
     private static final int WAL_MESSAGES_MIN = 100;
     private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);
@@ -105,15 +111,26 @@ public final class Sampler implements AutoCloseable {
         }
     }
 
-    /** What was before this process began, as far as the database knows. Charts do without if it takes too long. */
+    /** What was before this process began, as far as the database knows. Charts do without what takes too long. */
     private void remember(Sample sample) {
         try {
-            List<Moment> past = Past.of(postroom.database().run(tx -> table.past(tx, PAST_ROWS_MAX)), sample);
+            Past past = Past.of(postroom.database().run(tx -> table.past(tx, PAST_ROWS_MAX)), sample);
+            Map<Long, Instant> stamps = postroom.database().run(tx -> table.stamps(tx, past.stood(STAMPS_MAX)));
+            List<Moment> before = past.moments(stamps, pastDelays());
             synchronized (this) {
-                moments.addAll(past);
+                moments.addAll(before);
             }
         } catch (PostroomException e) {
             LOG.info("could not read what was before: {}", e.getMessage());
+        }
+    }
+
+    private Map<Instant, List<Delay>> pastDelays() {
+        try {
+            return postroom.database().run(tx -> table.pastDelays(tx, PAST_DELAYS_MAX));
+        } catch (PostroomException e) {
+            LOG.info("could not read how long messages took before: {}", e.getMessage());
+            return Map.of();
         }
     }
 

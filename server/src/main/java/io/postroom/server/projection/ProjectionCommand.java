@@ -65,9 +65,13 @@ public final class ProjectionCommand {
             ReadModelState model = postroom.readModels().show(name);
             ProjectionListing.generations(model).print(terminal, output.format());
             terminal.say(
-                    "read model " + name + " is " + Durations.show(model.age().age()) + " old, it may be "
-                            + Durations.show(model.age().ageMax()) + " ("
-                            + model.age().freshness().word() + ")");
+                    model.live().isEmpty()
+                            ? "read model " + name + " was never made, and nothing can be read from it; mend what its"
+                                    + " error says, then start the relay again that serves it"
+                            : "read model " + name + " is "
+                                    + Durations.show(model.age().age()) + " old, it may be "
+                                    + Durations.show(model.age().ageMax()) + " ("
+                                    + model.age().freshness().word() + ")");
             return ExitCode.OK;
         });
     }

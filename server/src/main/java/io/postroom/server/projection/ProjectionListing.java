@@ -21,9 +21,9 @@ final class ProjectionListing {
             listing.row(
                     model.name(),
                     model.age().freshness().word(),
-                    model.age().age(),
+                    model.live().isPresent() ? model.age().age() : null,
                     model.age().ageMax(),
-                    model.age().isFresh(),
+                    model.isFresh(),
                     model.live().map(GenerationState::number).orElse(null),
                     model.building().map(GenerationState::number).orElse(null),
                     model.version(),

@@ -67,8 +67,8 @@ public final class ReadModelPages implements WebServer.Feature {
                 listing.row(
                         model.name(),
                         model.age().freshness().word(),
-                        model.age().age(),
-                        model.age().isFresh(),
+                        model.live().isPresent() ? model.age().age() : null,
+                        model.isFresh(),
                         generation.number(),
                         generation.version(),
                         generation.state(),

@@ -22,6 +22,11 @@ public final class OperatorOptions {
     }
 
     public Act act() {
+        return act(actor, reason);
+    }
+
+    /** The same of options that are called so elsewhere. */
+    public static Act act(@Nullable String actor, @Nullable String reason) {
         if (reason == null) {
             throw new CommandException(
                     ExitCode.USAGE, "--reason is missing; say why, for those who read the audit later");

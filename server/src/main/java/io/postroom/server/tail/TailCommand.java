@@ -10,26 +10,33 @@ import io.postroom.relay.Subscription;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.server.message.MessageLine;
 import io.postroom.server.message.UpcasterPlugins;
+import io.postroom.server.payload.Reveal;
+import io.postroom.server.payload.RevealOptions;
 import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
 import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.subscription.StartWord;
 import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.web.Payloads;
 import io.postroom.subscription.SubscriptionState;
 import io.postroom.telemetry.Telemetry;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Prints a durable subscription as JSON lines. */
@@ -42,15 +49,17 @@ import picocli.CommandLine.Option;
         },
         footer = {
             "%nEach line has position, id, tenantId, aggregateType, aggregateId, aggregateVersion, eventType,",
-            "eventVersion, occurredAt, headers and payload. The payload is as it was sent, except that a line break",
-            "between its tokens is a space, and read by upcasters if there are any for it. A message that is scheduled",
-            "for later is printed when it is due.",
+            "eventVersion, occurredAt, headers and payload, whose values are masked unless they are shown to everybody",
+            "or revealed. A payload that is revealed is as it was sent, except that a line break between its tokens is a",
+            "space, and read by upcasters if there are any for it. A message that is scheduled for later is printed when",
+            "it is due.",
             "Ctrl-C ends it with exit code 0. What is written into a pipe counts as delivered, read or not:",
             "use --limit, not head, to take an exact number.",
             "%nExamples:",
             "  postroom tail --url postgres://localhost/shop --subscription me --from beginning",
-            "  postroom tail --subscription me --type OrderPaid --type OrderShipped | jq .payload",
-            "  postroom tail --subscription nightly --until-idle 2s > messages.jsonl"
+            "  postroom tail --subscription me --type OrderPaid --type OrderShipped | jq .aggregateId",
+            "  postroom tail --subscription me --type OrderPaid --reveal --reason 'ticket 4711' | jq .payload",
+            "  postroom tail --subscription nightly --until-idle 2s -c serve.yaml > messages.jsonl"
         })
 public final class TailCommand implements Callable<Integer> {
     private static final int CONNECTIONS = 5;
@@ -107,6 +116,9 @@ public final class TailCommand implements Callable<Integer> {
             description = "Jars with upcasters, besides those on the class path; docs/upcasters.md.")
     private List<Path> plugins = List.of();
 
+    @Mixin
+    private RevealOptions revealing = new RevealOptions();
+
     public TailCommand(Terminal terminal, GlobalOptions options) {
         this.terminal = terminal;
         this.options = options;
@@ -117,6 +129,7 @@ public final class TailCommand implements Callable<Integer> {
         if (limit != null && limit < 1) {
             throw new CommandException(ExitCode.USAGE, "--limit is " + limit + ", the least is 1");
         }
+        Reveal reveal = revealing.read(terminal);
         Subscription subscription = subscription();
         Upcasters upcasters = UpcasterPlugins.load(plugins);
         DatabaseUrl url = DatabaseUrl.find(options.url(), terminal.environment());
@@ -131,10 +144,32 @@ public final class TailCommand implements Callable<Integer> {
                     .build();
             SchemaCheck.require(postroom, terminal);
             compare(postroom, subscription);
+            Payloads shown = reveal.of(postroom, "subscription " + subscription.name(), details(subscription));
+            Reveal.tell(terminal, shown);
             long lines = limit == null ? Long.MAX_VALUE : limit;
-            LineSink sink = new LineSink(terminal.out(), new MessageLine(terminal.interactive()), lines, stop::request);
+            MessageLine format = new MessageLine(terminal.interactive(), shown);
+            LineSink sink = new LineSink(terminal.out(), format, lines, stop::request);
             settling.set(sink);
             return new Tail(terminal, postroom, subscription).run(sink, lines, untilIdle, stop);
+        }
+    }
+
+    /** What the audit is told of a tail that reveals: which messages, from where, and how many or how long as far as that is known. */
+    private Map<String, Object> details(Subscription subscription) {
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("command", "tail");
+        put(details, "aggregateTypes", subscription.filter().aggregateTypesOrNull());
+        put(details, "eventTypes", subscription.filter().eventTypesOrNull());
+        put(details, "tenants", subscription.filter().tenantsOrNull());
+        put(details, "from", from);
+        put(details, "limit", limit);
+        put(details, "untilIdle", untilIdle == null ? null : Durations.show(untilIdle));
+        return details;
+    }
+
+    private static void put(Map<String, Object> details, String name, @Nullable Object value) {
+        if (value != null) {
+            details.put(name, value);
         }
     }
 

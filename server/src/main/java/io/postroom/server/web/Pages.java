@@ -63,10 +63,7 @@ public final class Pages {
 
     /** What is shown of something that a message or a job carries; null if nothing is. */
     public @Nullable String carried(@Nullable String json) {
-        if (json == null || payloads() == Payloads.HIDDEN) {
-            return null;
-        }
-        return payloads() == Payloads.MASKED ? JsonMask.of(json) : json;
+        return payloads().carried(json);
     }
 
     /** Refuses what would show, or let guess, values that are masked here. */

@@ -1,6 +1,7 @@
 package io.postroom.server.web;
 
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /** How much of what messages and jobs carry is shown. */
 public enum Payloads {
@@ -10,6 +11,14 @@ public enum Payloads {
     MASKED,
     /** Nothing, and nobody reveals any. */
     HIDDEN;
+
+    /** What is shown of something that a message or a job carries; null if nothing is. */
+    public @Nullable String carried(@Nullable String json) {
+        if (json == null || this == HIDDEN) {
+            return null;
+        }
+        return this == MASKED ? JsonMask.of(json) : json;
+    }
 
     /** As it is written in the settings. */
     public String word() {

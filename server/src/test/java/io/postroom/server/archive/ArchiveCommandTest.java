@@ -107,7 +107,10 @@ class ArchiveCommandTest {
                                 "--from",
                                 "beginning",
                                 "--limit",
-                                "20")
+                                "20",
+                                "--reveal",
+                                "--reason",
+                                "to compare them")
                         .out()
                         .lines())
                 .as("as tail prints it, which goes on in the archive")

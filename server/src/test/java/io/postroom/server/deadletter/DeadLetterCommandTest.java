@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -76,6 +77,13 @@ class DeadLetterCommandTest {
                     '[{"attempt": 5}]', 'node-1'
                 from postroom.journal as j join postroom.outbox as o on o.seq = j.seq and o.day = j.outbox_day
                 where o.event_type = 'OrderPlaced' order by j.position""");
+    }
+
+    /** With payloads as they are; how they are masked is told by RevealOptionsTest. */
+    private CommandRun shown(String... arguments) throws IOException {
+        Path settings = Files.writeString(folder.resolve("serve.yaml"), "console: {payloads: shown}\n");
+        return run(Stream.concat(Stream.of(arguments), Stream.of("-c", settings.toString()))
+                .toArray(String[]::new));
     }
 
     private static CommandRun run(String... arguments) {
@@ -247,15 +255,15 @@ class DeadLetterCommandTest {
     }
 
     @Test
-    void showsOneWhole() {
+    void showsOneWhole() throws IOException {
         JsonNode letter =
-                JsonMapper.shared().readTree(run("show", "2", "-o", "json").out());
+                JsonMapper.shared().readTree(shown("show", "2", "-o", "json").out());
         assertThat(letter.get("payload").get("n").asInt()).isOne();
         assertThat(letter.get("history").get(0).get("attempt").asInt()).isEqualTo(5);
         assertThat(letter.get("resolution").isNull()).isTrue();
         database.execute("update postroom.dead_letter set headers = '{\"traceparent\":\"00-1\"}',"
                 + " available_at = '2026-01-02T03:04:05Z' where id = 2");
-        assertThat(run("show", "2").out())
+        assertThat(shown("show", "2").out())
                 .containsPattern("(?m)^source +subscription$")
                 .containsPattern("(?m)^availableAt +2026-01-02T03:04:05Z$")
                 .containsPattern("(?m)^header traceparent +00-1$")
@@ -268,9 +276,9 @@ class DeadLetterCommandTest {
     }
 
     @Test
-    void exportsThemAsLines() {
+    void exportsThemAsLines() throws IOException {
         List<String> lines =
-                run("export", "--subscription", "billing").out().lines().toList();
+                shown("export", "--subscription", "billing").out().lines().toList();
         assertThat(lines).hasSize(5);
         assertThat(lines)
                 .extracting(line -> JsonMapper.shared().readTree(line).get("id").asLong())
@@ -279,7 +287,8 @@ class DeadLetterCommandTest {
     }
 
     @Test
-    void showsAPersonNothingThatATerminalObeys() {
+    void showsAPersonNothingThatATerminalObeys() throws IOException {
+        Path settings = Files.writeString(folder.resolve("serve.yaml"), "console: {payloads: shown}\n");
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Terminal terminal = new Terminal(
                 out,
@@ -287,9 +296,9 @@ class DeadLetterCommandTest {
                 Map.of("POSTROOM_URL", database.url()),
                 true);
         for (String[] command : new String[][] {{"export", "--all"}, {"show", "1"}, {"show", "1", "-o", "json"}}) {
-            String[] all = new String[command.length + 1];
-            all[0] = "deadletter";
-            System.arraycopy(command, 0, all, 1, command.length);
+            String[] all = Stream.of(new String[] {"deadletter"}, command, new String[] {"-c", settings.toString()})
+                    .flatMap(Stream::of)
+                    .toArray(String[]::new);
             assertThat(CommandTree.run(terminal, all)).isZero();
         }
         assertThat(out.toString(StandardCharsets.UTF_8))
@@ -326,11 +335,11 @@ class DeadLetterCommandTest {
         Path patch = Files.writeString(
                 folder.resolve("fix.json"),
                 "[{\"op\":\"test\",\"path\":\"/n\",\"value\":0},{\"op\":\"replace\",\"path\":\"/n\",\"value\":100}]");
-        CommandRun table = run("redrive", "--subscription", "billing", "--patch", patch.toString(), "--dry-run");
+        CommandRun table = shown("redrive", "--subscription", "billing", "--patch", patch.toString(), "--dry-run");
         assertThat(table.out())
                 .contains("dead letter 1\n  {\n-   \"n\" : 0,\n+   \"n\" : 100,")
                 .contains("dead letter 2 is skipped: operation 1 (test /n): the value there is another");
-        JsonNode plan = rows(run("redrive", "1", "--patch", patch.toString(), "--dry-run", "-o", "json"))
+        JsonNode plan = rows(shown("redrive", "1", "--patch", patch.toString(), "--dry-run", "-o", "json"))
                 .get(0);
         assertThat(plan.get("samples").get(0).get("diff").get(2).asString()).isEqualTo("+   \"n\" : 100,");
         Path bad = Files.writeString(folder.resolve("bad.json"), "[{\"op\":\"spam\",\"path\":\"/n\"}]");
@@ -506,7 +515,7 @@ class DeadLetterCommandTest {
                 .contains("skipped 4: the patch does not apply: operation 1 (test /n)")
                 .doesNotContain("s3cr3t");
         assertThat(JsonMapper.shared()
-                        .readTree(run("show", "1", "-o", "json").out())
+                        .readTree(shown("show", "1", "-o", "json").out())
                         .get("patched")
                         .toString())
                 .isEqualTo("{\"n\":0}");

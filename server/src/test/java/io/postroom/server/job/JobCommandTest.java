@@ -68,9 +68,11 @@ class JobCommandTest {
         assertThat(json(run("list", "--queue", "other", "-o", "json"))).isEmpty();
         assertThat(run("list").out()).startsWith("ID").contains("mail.send");
         JsonNode shown = json(run("show", "" + id, "-o", "json"));
-        assertThat(shown.get("payload").get("to").asString()).isEqualTo("ann");
+        assertThat(shown.get("payload").get("to").asString()).isEqualTo("•••");
         assertThat(shown.get("uniqueKey").asString()).isEqualTo("ann");
-        assertThat(run("show", "" + id).out()).contains("PAYLOAD").contains("{\"to\":\"ann\"}");
+        assertThat(run("show", "" + id, "--reveal", "--reason", "ticket 1").out())
+                .contains("PAYLOAD")
+                .contains("{\"to\":\"ann\"}");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class OverviewTest {
@@ -38,6 +39,10 @@ class OverviewTest {
     }
 
     private static SubscriptionState state(String name, long position, long behind, Duration lag) {
+        return state(name, position, behind, lag, PutAside.NOTHING);
+    }
+
+    private static SubscriptionState state(String name, long position, long behind, Duration lag, PutAside putAside) {
         return new SubscriptionState(
                 name,
                 1,
@@ -57,7 +62,7 @@ class OverviewTest {
                 null,
                 0,
                 0,
-                PutAside.NOTHING,
+                putAside,
                 null,
                 null,
                 0,
@@ -188,7 +193,9 @@ class OverviewTest {
                 assertThat(history).hasSizeBetween(38, 43);
                 Moment middle = history.get(20);
                 assertThat(middle.backlog()).isBetween(110L, 130L);
-                assertThat(middle.lag()).isNull();
+                assertThat(middle.lag()).isBetween(Duration.ofSeconds(58), Duration.ofSeconds(61));
+                assertThat(middle.commitToDelivery()).isNotNull();
+                assertThat(middle.commitToDelivery().p99()).isBetween(Duration.ofSeconds(59), Duration.ofSeconds(61));
                 assertThat(Overview.rate(
                                 history.get(19), middle, history.get(19).position(), middle.position()))
                         .isBetween(1.9, 2.1);
@@ -201,10 +208,65 @@ class OverviewTest {
                 assertThat(history.get(0).positions())
                         .as("nobody knows where it stood then")
                         .isEmpty();
+                assertThat(history.get(0).lag()).as("nor how far behind").isNull();
                 assertThat(sampler.walPerMessage()).isNull();
                 Overview overview = Overview.of(sampler.newest().orElseThrow(), history);
-                assertThat(overview.charts().get(0).isEmpty()).isFalse();
-                assertThat(overview.charts().get(1).isEmpty()).isFalse();
+                assertThat(overview.charts()).noneMatch(Chart::isEmpty);
+            }
+        }
+    }
+
+    @Test
+    void whatWasPutAsideAndStillWaitsHasWaitedBeforeTheProcessBeganToo() {
+        PutAside waiting = new PutAside(1, 0, 0, 0, Duration.ofMinutes(10));
+        Sample now = new Sample(
+                BEGIN,
+                5,
+                List.of(state("billing", 5, 0, Duration.ZERO, waiting)),
+                List.of(),
+                new Footing(1, 7, Duration.ZERO, null, null, 0),
+                Work.FINE);
+        Instant begin = BEGIN.minus(Duration.ofMinutes(20));
+        List<Moment> moments = Past.of(
+                        List.of(
+                                new Past.Reached(null, 0, 5, begin, null),
+                                new Past.Reached("billing", 0, 5, null, null)),
+                        now)
+                .moments(Map.of(), Map.of());
+        assertThat(moments).hasSize(40);
+        assertThat(moments.get(19).lag()).isZero();
+        assertThat(moments.get(22).lag()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(moments.get(39).lag()).isEqualTo(Duration.ofSeconds(570));
+    }
+
+    @Test
+    void theChartsTellOfAnHourInWhichNobodyDelivered() {
+        try (TestDatabase database = TestDatabase.create()) {
+            // A message a second; billing has stood still for ten minutes, and audit keeps up.
+            database.execute(
+                    "insert into postroom.subscription (name, lanes) values ('billing', 1), ('audit', 1)",
+                    "insert into postroom.tick (position, snapshot, seq, day, at) select n, pg_current_snapshot(), n, current_date,"
+                            + " now() - interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n",
+                    "insert into postroom.settlement (subscription, lane, position, node, at) select name, 0, n, 'relay', now() -"
+                            + " interval '20 minutes' + n * interval '1 second' + interval '20 milliseconds' from (values ('billing', 600),"
+                            + " ('audit', 1199)) as s (name, last), generate_series(1, last) as n",
+                    "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 600), ('audit', 0, 1199)");
+            try (Sampler sampler = new Sampler(database.postroom())) {
+                sampler.look();
+                List<Moment> history = sampler.history();
+                Moment well = history.get(10);
+                assertThat(well.lag())
+                        .as("what is settled every second is on its way")
+                        .isZero();
+                assertThat(well.commitToDelivery()).isNotNull();
+                assertThat(well.commitToDelivery().p99()).isLessThan(Duration.ofMillis(50));
+                Moment stuck = history.get(history.size() - 2);
+                Duration standing =
+                        Duration.between(history.get(0).at(), stuck.at()).minusMinutes(10);
+                assertThat(stuck.lag()).isCloseTo(standing, Duration.ofSeconds(32));
+                assertThat(stuck.commitToDelivery()).isNotNull();
+                assertThat(stuck.commitToDelivery().p99()).isGreaterThan(Duration.ofMinutes(8));
+                assertThat(stuck.commitToDelivery().p50()).isLessThan(Duration.ofMinutes(8));
             }
         }
     }

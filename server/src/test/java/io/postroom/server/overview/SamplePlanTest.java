@@ -42,6 +42,29 @@ class SamplePlanTest {
     }
 
     @Test
+    void readsHowLongMessagesTookAnHourAgoByAFewSettlementsOfEachHalfMinute() throws Exception {
+        try (TestDatabase database = TestDatabase.create()) {
+            // Ten ticks and ten settlements a second, for nine hours.
+            database.execute(
+                    "insert into postroom.subscription (name, lanes) values ('billing', 1)",
+                    "insert into postroom.tick (position, snapshot, seq, day, at) select n, pg_current_snapshot(), n, current_date, now() -"
+                            + " interval '9 hours' + n * interval '100 milliseconds' from generate_series(1, 320000) as n",
+                    "insert into postroom.settlement (subscription, lane, position, node, at) select 'billing', 0, n, 'relay', now() -"
+                            + " interval '9 hours' + n * interval '100 milliseconds' from generate_series(1, 320000) as n",
+                    "analyze");
+            // A settlement, the one before it, and the ticks of both.
+            assertThat(RowsRead.by(database, SampleTable.class, "read_past_delays.sql", Map.of("limit", "20")))
+                    .isLessThanOrEqualTo(121 * 20 * 4);
+            assertThat(RowsRead.by(
+                            database,
+                            SampleTable.class,
+                            "find_stamps.sql",
+                            Map.of("positions", "array[1, 100000, 300000, 320000]::bigint[]")))
+                    .isLessThanOrEqualTo(4);
+        }
+    }
+
+    @Test
     void findsWhatIsAmissWithoutReadingEveryJob() throws Exception {
         try (TestDatabase database = TestDatabase.create()) {
             database.execute(

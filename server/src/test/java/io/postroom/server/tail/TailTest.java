@@ -13,6 +13,7 @@ import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -340,18 +342,26 @@ class TailTest {
                 .hasLineCount(1);
     }
 
+    /** With payloads as they are; how they are masked is told by RevealOptionsTest. */
     private CommandRun run(String... arguments) {
-        String[] all = new String[arguments.length + 1];
-        all[0] = "tail";
-        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        String[] all = Stream.concat(Stream.of("tail", "-c", settings()), Stream.of(arguments))
+                .toArray(String[]::new);
         return CommandRun.of(Map.of("POSTROOM_URL", database.url()), all);
     }
 
     private Program tail(String subscription, String... more) {
-        String[] all = new String[more.length + 5];
-        List.of("tail", "--url", database.url(), "--subscription", subscription).toArray(all);
-        System.arraycopy(more, 0, all, 5, more.length);
-        return Program.start(all);
+        Stream<String> all =
+                Stream.of("tail", "-c", settings(), "--url", database.url(), "--subscription", subscription);
+        return Program.start(Stream.concat(all, Stream.of(more)).toArray(String[]::new));
+    }
+
+    private String settings() {
+        try {
+            return Files.writeString(folder.resolve("serve.yaml"), "console: {payloads: shown}\n")
+                    .toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private void publish(int messages) throws SQLException {

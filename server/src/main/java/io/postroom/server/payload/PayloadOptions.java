@@ -1,0 +1,52 @@
+package io.postroom.server.payload;
+
+import io.postroom.server.relay.RelayFile;
+import io.postroom.server.relay.SettingsText;
+import io.postroom.server.terminal.CommandException;
+import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.Terminal;
+import io.postroom.server.web.Payloads;
+import io.postroom.subscription.Act;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** How much of payloads a command shows, for one whose own options say who does it and why. */
+public final class PayloadOptions {
+    @Option(
+            names = {"-c", "--config"},
+            paramLabel = "FILE",
+            description = "The settings of postroom serve, whose console.payloads holds here too; masked unless given.")
+    private @Nullable Path config;
+
+    @Option(names = "--reveal", description = "Show what is masked; needs --reason, and the audit tells.")
+    private boolean reveal;
+
+    public boolean isReveal() {
+        return reveal;
+    }
+
+    /** What these options ask for; refuses what nobody may have before anything is read. */
+    public Reveal reveal(Terminal terminal, Supplier<Act> act) {
+        Payloads payloads = payloads(terminal);
+        if (!reveal || payloads == Payloads.SHOWN) {
+            return new Reveal(payloads, null);
+        }
+        if (payloads == Payloads.HIDDEN) {
+            throw new CommandException(ExitCode.USAGE, "console.payloads is hidden: nobody reveals any");
+        }
+        return new Reveal(payloads, act.get());
+    }
+
+    private Payloads payloads(Terminal terminal) {
+        Path file = config;
+        if (file == null) {
+            return Payloads.MASKED;
+        }
+        try (RelayFile read = RelayFile.read(file.toString(), SettingsText.of(file), terminal, Set.of())) {
+            return read.console().payloads();
+        }
+    }
+}
