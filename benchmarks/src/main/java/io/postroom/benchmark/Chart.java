@@ -3,6 +3,7 @@ package io.postroom.benchmark;
 import java.io.Serializable;
 import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 
 /** A bar chart as SVG, readable on light and dark pages. */
 final class Chart implements Serializable {
