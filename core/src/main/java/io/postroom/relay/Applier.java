@@ -140,7 +140,7 @@ final class Applier {
         }
         @Nullable Throwable thrown = null;
         connection = tx;
-        sends.hold(first);
+        LaneSends.Hold hold = sends.hold(first);
         try {
             BorrowedConnection.lend(tx, subscription.name(), lent -> projection.apply(lent, envelopes));
             Database.requireWhole(tx);
@@ -150,7 +150,7 @@ final class Applier {
             thrown = e;
         }
         // From here on this thread is not taken for one that hangs, or it is too late for it to commit.
-        sends.letGo(first);
+        sends.letGo(hold);
         connection = null;
         if (thrown != null) {
             // An interrupt that a projection left behind is its own; a relay that wants its lanes to end has told them.
