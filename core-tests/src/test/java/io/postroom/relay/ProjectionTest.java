@@ -260,6 +260,40 @@ class ProjectionTest {
         assertThat(count("dead_letter")).isZero();
     }
 
+    /** Its first message is in the hands of the thread that has taken over, by itself: that is not the batch. */
+    @Test
+    void aBatchThatComesBackWhileItsFirstMessageGoesAgainDoesNotTakeTheLaneBack() throws Exception {
+        publish(Messages.sequence("slow", 3));
+        CountDownLatch second = new CountDownLatch(1);
+        CountDownLatch returning = new CountDownLatch(1);
+        AtomicReference<Thread> hung = new AtomicReference<>();
+        Projection projection = (tx, batch) -> {
+            batches.add(batch.size());
+            if (batches.size() == 1) {
+                hung.set(Thread.currentThread());
+                awaitDeaf(second);
+                returning.countDown();
+            } else if (batches.size() == 2) {
+                second.countDown();
+                awaitDeaf(returning);
+                // Not for ever: a thread that has taken the lane back goes on.
+                hung.get().join(Duration.ofMillis(500).toMillis());
+            }
+            insert(tx, batch);
+        };
+        Subscription subscription =
+                subscription().deadline(Duration.ofSeconds(1)).build();
+        try (Relay relay = postroom().relay().project(subscription, projection).build()) {
+            relay.start();
+            await(() -> position() == 3 && count("applied") == 3);
+        }
+        assertThat(batches).containsExactly(3, 1, 1, 1);
+        assertThat(versions("slow")).containsExactly(1L, 2L, 3L);
+        assertThat(database.queryLong("select fence from postroom.lane"))
+                .as("taken once")
+                .isEqualTo(1);
+    }
+
     /** Nothing is said of it before the commit, where nobody could tell whose fault it is. */
     @Test
     void whatIsCheckedAtTheCommitIsTheFaultOfTheMessageThatBrokeIt() throws Exception {
@@ -602,6 +636,10 @@ class ProjectionTest {
 
     private void apply(Connection tx, List<Envelope> batch) throws SQLException {
         batches.add(batch.size());
+        insert(tx, batch);
+    }
+
+    private static void insert(Connection tx, List<Envelope> batch) throws SQLException {
         try (PreparedStatement insert =
                 tx.prepareStatement("insert into applied (id, key, version, attempt) values (?, ?, ?, ?)")) {
             for (Envelope envelope : batch) {

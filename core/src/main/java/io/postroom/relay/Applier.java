@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.core.BaseConnection;
 import org.slf4j.Logger;
@@ -76,8 +75,8 @@ final class Applier {
         }
     }
 
-    /** The first message and as many of those after it as may go with it. */
-    List<Slot> batch(Slot first, Deque<Slot> ready, Predicate<Slot> mayGo) {
+    /** The first message and as many of those next to it as may go with it. */
+    List<Slot> batch(Slot first, Deque<Slot> ready) {
         List<Slot> batch = new ArrayList<>();
         batch.add(first);
         if (isAlone(first)) {
@@ -87,10 +86,7 @@ final class Applier {
             if (isAlone(next)) {
                 break;
             }
-            ready.removeFirst();
-            if (mayGo.test(next)) {
-                batch.add(next);
-            }
+            batch.add(ready.removeFirst());
         }
         return batch;
     }
@@ -144,7 +140,7 @@ final class Applier {
         }
         @Nullable Throwable thrown = null;
         connection = tx;
-        sends.hold(first);
+        LaneSends.Hold hold = sends.hold(first);
         try {
             BorrowedConnection.lend(tx, subscription.name(), lent -> projection.apply(lent, envelopes));
             Database.requireWhole(tx);
@@ -154,7 +150,7 @@ final class Applier {
             thrown = e;
         }
         // From here on this thread is not taken for one that hangs, or it is too late for it to commit.
-        sends.letGo(first);
+        sends.letGo(hold);
         connection = null;
         if (thrown != null) {
             // An interrupt that a projection left behind is its own; a relay that wants its lanes to end has told them.

@@ -629,6 +629,9 @@ final class Lane {
             order.block(slot.keyHash());
             keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null);
             parkBehind(slot);
+        } else if (applier != null) {
+            // Nothing else is on its way: it is the next one again, with all that was taken back behind it.
+            queue.addFirst(List.of(slot));
         } else {
             queue.addAgain(slot);
         }

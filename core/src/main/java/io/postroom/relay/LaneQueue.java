@@ -103,9 +103,12 @@ final class LaneQueue {
         return order.mayGo(slot);
     }
 
-    /** Takes what a projection may apply together with one that is taken already. */
+    /**
+     * Takes what a projection may apply together with one that is taken already. It passes over none: nothing of the lane is on its way, so
+     * no key is held.
+     */
     List<Slot> takeBatch(Applier applier, Slot first) {
-        return applier.batch(first, ready, order::mayGo);
+        return applier.batch(first, ready);
     }
 
     /** Takes those of a key, lined up or about to be sent; none where keys have no order. */

@@ -78,8 +78,8 @@ final class LaneRun {
             giveUp();
             return;
         }
-        Slot slot = lane.sending().inHand();
-        if (hanging == null || slot == null || isYoung(slot)) {
+        LaneSends.Hold inHand = lane.sending().inHand();
+        if (hanging == null || inHand == null || isYoung(inHand.slot())) {
             return;
         }
         hung.removeIf(each -> !each.isAlive());
@@ -88,11 +88,11 @@ final class LaneRun {
             return;
         }
         allHang = false;
-        if (lane.sending().wrest(slot)) {
+        if (lane.sending().wrest(inHand)) {
             hung.add(hanging);
             // Most of what blocks ends by this; what it returns or throws is of no interest any more.
             hanging.interrupt();
-            startThread(slot);
+            startThread(inHand.slot());
         }
     }
 

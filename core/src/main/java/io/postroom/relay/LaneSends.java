@@ -23,7 +23,7 @@ final class LaneSends {
     private final Suspects suspects;
     private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
     private final Deque<Flight> flights = new ArrayDeque<>();
-    private final AtomicReference<@Nullable Slot> inHand = new AtomicReference<>();
+    private final AtomicReference<@Nullable Hold> inHand = new AtomicReference<>();
     private int inFlight;
     private boolean unflushed;
 
@@ -32,6 +32,19 @@ final class LaneSends {
         this.sink = sink;
         this.signal = signal;
         this.suspects = suspects;
+    }
+
+    /** One time that the lane's thread has a message in hand. Not a record: the next time with the same message is another one. */
+    static final class Hold {
+        private final Slot slot;
+
+        private Hold(Slot slot) {
+            this.slot = slot;
+        }
+
+        Slot slot() {
+            return slot;
+        }
     }
 
     /** What the sink says of one flight of a message. */
@@ -56,7 +69,7 @@ final class LaneSends {
     @Nullable
     Outcome send(Slot slot, Envelope envelope, boolean probe) {
         slot.fly(System.nanoTime(), probe);
-        hold(slot);
+        Hold hold = hold(slot);
         CompletionStage<Outcome> stage;
         Outcome outcome = null;
         try {
@@ -67,27 +80,29 @@ final class LaneSends {
             outcome = Failure.thrown(e);
         }
         if (outcome == null && stage != Outcomes.ACCEPTED_STAGE) {
-            take(slot);
+            take(hold);
             return await(slot, stage);
         }
-        letGo(slot);
+        letGo(hold);
         return outcome == null ? Outcomes.ACCEPTED : outcome;
     }
 
     /** The lane's thread is about to work on this message, and others, itself. */
-    void hold(Slot slot) {
+    Hold hold(Slot slot) {
+        Hold hold = new Hold(slot);
         suspects.fly();
-        inHand.set(slot);
+        inHand.set(hold);
+        return hold;
     }
 
     /** It has come back, and nobody has taken the lane from it meanwhile. */
-    void letGo(Slot slot) {
-        take(slot);
+    void letGo(Hold hold) {
+        take(hold);
         suspects.land(1);
     }
 
-    private void take(Slot slot) {
-        if (!inHand.compareAndSet(slot, null)) {
+    private void take(Hold hold) {
+        if (!inHand.compareAndSet(hold, null)) {
             throw new SupersededException();
         }
         // An interrupt that a handler left behind is its own; a relay that wants its lanes to end has told them.
@@ -168,13 +183,13 @@ final class LaneSends {
 
     /** The message that the lane's thread is handing over right now. For any thread. */
     @Nullable
-    Slot inHand() {
+    Hold inHand() {
         return inHand.get();
     }
 
-    /** Takes the lane from a thread that is still handing over this message; false if it has come back. For any thread. */
-    boolean wrest(Slot slot) {
-        boolean wrested = inHand.compareAndSet(slot, null);
+    /** Takes the lane from a thread that still has this message in hand; false if it has come back. For any thread. */
+    boolean wrest(Hold hold) {
+        boolean wrested = inHand.compareAndSet(hold, null);
         if (wrested) {
             suspects.land(1);
         }

@@ -58,7 +58,9 @@ public final class TestDatabase implements AutoCloseable {
             TestDatabase made = empty(TestPostgres.shared());
             made.postroom.migrations().migrate();
             made.pool.close();
-            Runtime.getRuntime().addShutdownHook(new Thread(made::drop, "drop-template"));
+            if (!made.server.isEmbedded()) {
+                Runtime.getRuntime().addShutdownHook(new Thread(made::dropQuietly, "drop-template"));
+            }
             template = made.name;
         }
         return template;
@@ -139,5 +141,14 @@ public final class TestDatabase implements AutoCloseable {
 
     private void drop() {
         server.execute("drop database if exists " + name + " with (force)");
+    }
+
+    /** Where the server is gone, so is the database, or nobody is left who could do something about it. */
+    private void dropQuietly() {
+        try {
+            drop();
+        } catch (IllegalStateException e) {
+            // The process ends, and the tests are over.
+        }
     }
 }

@@ -185,6 +185,11 @@ public final class TestPostgres implements AutoCloseable {
         return directory;
     }
 
+    /** Whether it ends with this process, and all that is in it. */
+    boolean isEmbedded() {
+        return embedded != null;
+    }
+
     /** The JDBC URL of one of its databases. */
     public String url(String database) {
         return base.replaceFirst("(jdbc:postgresql://[^/]+/)[^?]*", "$1" + database);

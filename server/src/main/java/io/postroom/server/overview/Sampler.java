@@ -48,7 +48,7 @@ public final class Sampler implements AutoCloseable {
         thread.setDaemon(true);
         return thread;
     });
-    /** Held while somebody looks, so that many who watch look once. */
+    /** Held while somebody looks, so that many who watch look once, and the past is remembered once. */
     private final Object looking = new Object();
 
     private long triedAt;
@@ -85,7 +85,9 @@ public final class Sampler implements AutoCloseable {
 
     /** Looks once, on the caller's thread. */
     public void look() {
-        look(Duration.ZERO);
+        synchronized (looking) {
+            look(Duration.ZERO);
+        }
     }
 
     /** The charts have a point every few seconds, however often somebody watches. */
@@ -182,10 +184,10 @@ public final class Sampler implements AutoCloseable {
         return problem;
     }
 
-    /** The newest sample; looks now if there is none yet. */
+    /** The newest sample; looks now if there is none yet and nobody has tried just now. */
     Optional<Sample> newest() {
         if (last() == null) {
-            look();
+            lookAfter(WATCHED_EVERY);
         }
         return Optional.ofNullable(last());
     }

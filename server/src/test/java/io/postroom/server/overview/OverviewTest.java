@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.subscription.PutAside;
 import io.postroom.subscription.SubscriptionState;
 import io.postroom.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 class OverviewTest {
@@ -269,5 +272,50 @@ class OverviewTest {
                 assertThat(stuck.commitToDelivery().p50()).isLessThan(Duration.ofMinutes(8));
             }
         }
+    }
+
+    /** Somebody opens the console while the sampler looks for the first time. */
+    @Test
+    void twoWhoLookFirstAtOnceRememberThePastOnce() throws Exception {
+        try (TestDatabase database = TestDatabase.create();
+                Sampler sampler = new Sampler(database.postroom())) {
+            database.execute(
+                    "insert into postroom.tick (position, snapshot, seq, day, at) select n, pg_current_snapshot(), n, current_date,"
+                            + " now() - interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n");
+            List<Thread> both = List.of(new Thread(sampler::newest), new Thread(sampler::newest));
+            try (Connection tx = database.begin();
+                    Statement statement = tx.createStatement()) {
+                statement.execute("lock table postroom.job_queue in access exclusive mode");
+                both.forEach(Thread::start);
+                long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+                while (asking(database) + waiting(both) < 2) {
+                    assertThat(System.nanoTime() - deadline).as("still not").isNegative();
+                    LockSupport.parkNanos(1_000_000);
+                }
+                assertThat(asking(database))
+                        .as("who ask the database, while the other waits")
+                        .isEqualTo(1);
+                tx.rollback();
+            }
+            for (Thread each : both) {
+                each.join();
+            }
+            assertThat(sampler.history())
+                    .hasSizeGreaterThan(30)
+                    .extracting(Moment::at)
+                    .isSorted()
+                    .doesNotHaveDuplicates();
+        }
+    }
+
+    private static long asking(TestDatabase database) {
+        return database.queryLong("select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname ="
+                + " current_database()");
+    }
+
+    private static long waiting(List<Thread> threads) {
+        return threads.stream()
+                .filter(each -> each.getState() == Thread.State.BLOCKED)
+                .count();
     }
 }
