@@ -166,7 +166,8 @@ public final class Bench {
                         new Idempotent(database, postroom).run(report, quick ? 6 : 20, quick ? 400 : 1_000));
         scenarios.put(
                 "jobs",
-                (database, postroom) -> new Working(server, quick ? 20_000 : 100_000, quick ? 1 : 3).run(report));
+                (database, postroom) ->
+                        new Working(server, quick ? 20_000 : 100_000, quick ? 1 : 3, quick ? 1 : 10).run(report));
         scenarios.put(
                 "enqueue",
                 (database, postroom) ->

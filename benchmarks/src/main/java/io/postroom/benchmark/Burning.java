@@ -39,6 +39,12 @@ final class Burning implements JobPeer {
                 + (waiting > 0 ? ", a million other jobs waiting" : "");
     }
 
+    /** The code is the same whatever else is there. */
+    @Override
+    public boolean warmsUp() {
+        return waiting == 0 && !held;
+    }
+
     @Override
     public double burn(BenchDatabase database, int many) throws Exception {
         Postroom postroom = database.migrated();

@@ -120,7 +120,14 @@ final class Enqueuing {
 
     /** The same under worse conditions, against what it was without them; {@code few} wait where there are none of them. */
     private void again(
-            Report report, int rounds, int transactions, Addition job, Measure.Pair ours, String with, int few, double least)
+            Report report,
+            int rounds,
+            int transactions,
+            Addition job,
+            Measure.Pair ours,
+            String with,
+            int few,
+            double least)
             throws Exception {
         Measure.Pair share = against(rounds, transactions, job);
         report.figure(SECTION, "the same with a job, with " + with, share.first(), "transactions/s");

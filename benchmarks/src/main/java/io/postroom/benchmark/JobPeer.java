@@ -7,4 +7,9 @@ interface JobPeer {
 
     /** Puts as many jobs that do nothing into a fresh database and works them all off; answers with jobs a second, counted from the start. */
     double burn(BenchDatabase database, int many) throws Exception;
+
+    /** Whether it gets faster by doing it again and again in this process; false too if another one does that for it. */
+    default boolean warmsUp() {
+        return true;
+    }
 }

@@ -47,6 +47,12 @@ final class NodePeer implements JobPeer {
         }
     }
 
+    /** Each time it is another process. */
+    @Override
+    public boolean warmsUp() {
+        return false;
+    }
+
     @Override
     public double burn(BenchDatabase database, int many) throws Exception {
         return Double.parseDouble(run(database, script, String.valueOf(many)));

@@ -14,11 +14,13 @@ final class Working {
     private final EmbeddedPostgres server;
     private final int many;
     private final int rounds;
+    private final int warmUpSeconds;
 
-    Working(EmbeddedPostgres server, int many, int rounds) {
+    Working(EmbeddedPostgres server, int many, int rounds, int warmUpSeconds) {
         this.server = server;
         this.many = many;
         this.rounds = rounds;
+        this.warmUpSeconds = warmUpSeconds;
     }
 
     void run(Report report) throws Exception {
@@ -57,24 +59,37 @@ final class Working {
         report.figure("Jobs: what they cost", "row versions left for vacuum", ours.deadEach(), "rows/job");
     }
 
-    /** The rates of some rounds of each, in turn, each round on a database of its own; the first round only warms up. */
+    /** The rates of some rounds of each, in turn, each round on a database of its own. */
     private Map<JobPeer, double[]> burn(List<JobPeer> peers) throws Exception {
+        for (JobPeer peer : peers) {
+            warmUp(peer);
+        }
         Map<JobPeer, double[]> rates = new LinkedHashMap<>();
         peers.forEach(peer -> rates.put(peer, new double[rounds]));
         List<JobPeer> order = new ArrayList<>(peers);
-        for (int round = -1; round < rounds; round++) {
+        for (int round = 0; round < rounds; round++) {
             for (JobPeer peer : order) {
-                try (BenchDatabase database = BenchDatabase.create(server)) {
-                    double rate = peer.burn(database, many);
-                    if (round >= 0) {
-                        rates.get(peer)[round] = rate;
-                    }
-                    System.out.printf("  round %d: %s: %,.0f/s%n", round, peer.name(), rate);
-                }
+                rates.get(peer)[round] = burn(peer, "round " + round);
             }
             // Who comes after whom changes: the server is still busy with what the one before has left behind.
             Collections.reverse(order);
         }
         return rates;
+    }
+
+    /** What counts is how the code runs once the compiler is done with it: the quick ones need as long for that as the slow ones. */
+    private void warmUp(JobPeer peer) throws Exception {
+        double seconds = 0;
+        do {
+            seconds += many / burn(peer, "warm-up");
+        } while (peer.warmsUp() && seconds < warmUpSeconds);
+    }
+
+    private double burn(JobPeer peer, String round) throws Exception {
+        try (BenchDatabase database = BenchDatabase.create(server)) {
+            double rate = peer.burn(database, many);
+            System.out.printf("  %s: %s: %,.0f/s%n", round, peer.name(), rate);
+            return rate;
+        }
     }
 }

@@ -20,8 +20,8 @@
  * nothing but what was committed late, or handed back with its old turn; for that it looks from the beginning as often as that costs a
  * twentieth of its time. Every time is the database's; a worker's own clock only measures how long something took.
  *
- * <p>A process has one thread that claims for all of its queues and one that writes what became of claims, each with a second one beside it
- * while there is more than one connection can carry; one heartbeat, one that looks for dead workers, and the threads of its queues. Heartbeats are one row for a process. A worker whose lease has run out may be
+ * <p>A process has one thread that claims for all of its queues, one that writes what became of claims, one heartbeat, one that looks for
+ * dead workers, and the threads of its queues. Heartbeats are one row for a process. A worker whose lease has run out may be
  * alive: it begins nothing that it has not begun, and what it ends is refused. An attempt counts when it is claimed. It is taken back if
  * it is known not to have begun: handed back by its worker, or exact and not noted. Exact are the last attempt of a job and all of those
  * after a crash: they are noted one by one before they begin. So a job that ends its process is given up after as many attempts as its

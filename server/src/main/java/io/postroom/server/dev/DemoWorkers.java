@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** The demo's jobs: a receipt for each order, and a count of the stock every minute. Close it to stop doing them. */
 final class DemoWorkers implements AutoCloseable {
     /** What workers and schedules keep, and one for a moment. */
-    static final int CONNECTIONS = 7;
+    static final int CONNECTIONS = 6;
 
     private static final String RECEIPT = "receipt.send";
     private static final String COUNT = "stock.count";

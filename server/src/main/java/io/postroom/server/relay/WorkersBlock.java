@@ -33,7 +33,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  * sent through.
  */
 public final class WorkersBlock implements AutoCloseable {
-    static final int CONNECTIONS_MIN = 7;
+    static final int CONNECTIONS_MIN = 6;
     private static final int CONNECTIONS_MAX = 200;
     private static final int CONNECTIONS_USUAL_MAX = 20;
 

@@ -75,7 +75,7 @@ class ServeCommandTest {
                 "workers: {queues: [a]}                            | workers.queues is a list, not names and values",
                 "workers: {lease: 1ms}                             | workers.lease: lease is PT0.001S, the range is PT0.1S to PT1H",
                 "workers: {poll-min: 5s}                           | workers: poll min is PT5S",
-                "workers: {connections: 6}                         | workers.connections: is 6, the range is 7 to 200",
+                "workers: {connections: 5}                         | workers.connections: is 5, the range is 6 to 200",
                 "workers: {queues: {a: 1}}                         | jobs has none; workers.queues needs kinds of jobs to do",
                 "jobs: {a: {PUBLISH}}                              | workers.queues has none; name queues for these jobs alone",
                 "jobs: {a: {}}                                     | jobs.a has no target; give one of webhook and publish",
