@@ -92,7 +92,7 @@ final class Workshop implements AutoCloseable {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("not within " + PATIENCE + ": " + what.get());
             }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(15));
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
         }
     }
 

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 final class Patience {
     static final Duration LONG = Duration.ofSeconds(60);
 
-    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private Patience() {}
 

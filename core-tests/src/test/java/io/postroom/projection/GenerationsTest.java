@@ -658,7 +658,7 @@ class GenerationsTest {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime() - deadline).as("still not").isNegative();
-            LockSupport.parkNanos(5_000_000);
+            LockSupport.parkNanos(20_000_000);
         }
     }
 }

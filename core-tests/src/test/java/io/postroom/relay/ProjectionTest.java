@@ -714,7 +714,7 @@ class ProjectionTest {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime() - deadline).as("still not").isNegative();
-            LockSupport.parkNanos(5_000_000);
+            LockSupport.parkNanos(20_000_000);
         }
     }
 }

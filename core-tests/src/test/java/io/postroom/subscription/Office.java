@@ -95,7 +95,7 @@ final class Office {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("not within " + PATIENCE + ": " + what);
             }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
         }
     }
 }
