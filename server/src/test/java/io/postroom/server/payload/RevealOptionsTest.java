@@ -188,6 +188,38 @@ class RevealOptionsTest {
         assertThat(audited("true")).isZero();
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void aFileThatSaysNothingOfPayloadsShowsNone(Printing printing) throws IOException {
+        Map<String, String> files = Map.of(
+                "empty",
+                "",
+                "relay",
+                "subscriptions: {screen: {lanes: 1, log: {}}}\n",
+                "console",
+                "console: {address: 8642}\n");
+        for (Map.Entry<String, String> each : files.entrySet()) {
+            Path file = Files.writeString(folder.resolve(each.getKey() + ".yaml"), each.getValue());
+            CommandRun masked = printing.run("silent-" + each.getKey(), "-c", file.toString());
+            assertThat(masked.exitCode()).as(masked.err()).isZero();
+            assertThat(masked.out())
+                    .as(each.getKey())
+                    .contains(MASKED)
+                    .doesNotContain("Ada")
+                    .doesNotContain("London");
+            assertThat(masked.err()).contains("values are masked; --reveal --reason TEXT shows them");
+        }
+        assertThat(audited("true")).isZero();
+    }
+
+    @Test
+    void whereNothingIsShownThePayloadOfAMessageIsAnError() throws IOException {
+        CommandRun hidden = Printing.MESSAGE_PAYLOAD.run("hidden", "-c", settings("hidden"));
+        assertThat(hidden.exitCode()).isEqualTo(2);
+        assertThat(hidden.err()).contains("console.payloads is hidden: nobody sees any");
+        assertThat(hidden.out()).isEmpty();
+    }
+
     @Test
     void theAuditNamesWhatATailAndAnExportReveal() {
         run(
