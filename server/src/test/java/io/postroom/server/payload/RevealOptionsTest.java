@@ -308,8 +308,31 @@ class RevealOptionsTest {
         assertThat(revealed.out()).contains("-     \"town\" : \"London\"").contains("+     \"town\" : \"Paris\"");
         assertThat(audited("subject = 'deadletters' and details::jsonb -> 'ids' = '[1]'::jsonb"))
                 .isOne();
+        forget();
+        assertThat(guessed("Ada")).isEqualTo(guessed("Bert"));
+        assertThat(audited("true")).isZero();
         CommandRun acting = run("deadletter", "redrive", "1", "--reason", "r", "--yes", "--reveal");
         assertThat(acting.exitCode()).isEqualTo(2);
         assertThat(acting.err()).contains("--reveal shows what a --patch would change, with --dry-run");
+    }
+
+    /** All that is said of a redrive whose patch tests a guess, and never applies: by the command, in lists and in the audit. */
+    private String guessed(String name) throws IOException {
+        String patch = Files.writeString(
+                        folder.resolve("guess.json"),
+                        "[{\"op\":\"test\",\"path\":\"/name\",\"value\":\"" + name
+                                + "\"},{\"op\":\"remove\",\"path\":\"/no-such\"}]")
+                .toString();
+        CommandRun guess = run("deadletter", "redrive", "1", "--patch", patch, "--reason", "r", "--yes", "-o", "json");
+        assertThat(guess.exitCode()).as(guess.err()).isEqualTo(5);
+        assertThat(guess.err()).contains("skipped 1: the patch does not apply");
+        String said = guess.out()
+                + guess.err()
+                + run("deadletter", "redrives", "--limit", "1", "-o", "json").out()
+                + run("audit", "list", "--action", "deadletter end", "--limit", "1", "-o", "json")
+                        .out();
+        return said.replaceAll("[0-9a-f-]{36}", "ID")
+                .replaceAll("\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z", "TIME")
+                .replaceAll("\"id\":\\d+", "NUMBER");
     }
 }
