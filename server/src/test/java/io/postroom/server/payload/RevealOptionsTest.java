@@ -221,6 +221,30 @@ class RevealOptionsTest {
     }
 
     @Test
+    void theAuditNamesWhereATailReallyBegins() {
+        assertThat(revealingTail("begins").get("from").asString()).isEqualTo("beginning");
+        JsonNode again = revealingTail("begins", "--from", "beginning");
+        assertThat(again.get("after").asLong()).isOne();
+        assertThat(again.has("from")).isFalse();
+        assertThat(revealingTail("later", "--from", "2").get("after").asLong()).isOne();
+        assertThat(revealingTail("since", "--from", "2020-01-01T00:00:00Z")
+                        .get("from")
+                        .asString())
+                .isEqualTo("2020-01-01T00:00:00Z");
+        assertThat(revealingTail("now", "--from", "now").get("from").asString()).isEqualTo("now");
+    }
+
+    private static JsonNode revealingTail(String name, String... more) {
+        CommandRun tail = run(Stream.concat(
+                        Stream.of(
+                                ("tail --until-idle 100ms --reveal --reason ticket --subscription " + name).split(" ")),
+                        Arrays.stream(more))
+                .toArray(String[]::new));
+        assertThat(tail.exitCode()).as(tail.err()).isZero();
+        return details();
+    }
+
+    @Test
     void theAuditNamesWhatATailAndAnExportReveal() {
         run(
                 "tail",
