@@ -75,8 +75,7 @@ final class LetterLine {
 
     /** What is shown of a payload, as people read it. */
     String carried(String payload) {
-        String carried = shown.carried(payload);
-        return carried == null ? "hidden" : harmless(carried);
+        return harmless(shown.readable(payload));
     }
 
     /** JSON text as it may be shown. */

@@ -98,8 +98,7 @@ final class JobListing {
 
     private static void print(Terminal terminal, String title, @Nullable String json, Payloads shown) {
         if (json != null) {
-            String carried = shown.carried(json);
-            terminal.print("\n" + title + "\n" + (carried == null ? "hidden" : harmless(carried)) + "\n");
+            terminal.print("\n" + title + "\n" + harmless(shown.readable(json)) + "\n");
         }
     }
 

@@ -18,7 +18,8 @@ public final class PayloadOptions {
     @Option(
             names = {"-c", "--config"},
             paramLabel = "FILE",
-            description = "The settings of postroom serve, whose console.payloads holds here too; masked unless given.")
+            description =
+                    "The settings of postroom serve. What they say in console.payloads holds here too; masked if they say nothing.")
     private @Nullable Path config;
 
     @Option(names = "--reveal", description = "Show what is masked; needs --reason, and the audit tells.")
@@ -46,7 +47,9 @@ public final class PayloadOptions {
             return Payloads.MASKED;
         }
         try (RelayFile read = RelayFile.read(file.toString(), SettingsText.of(file), terminal, Set.of())) {
-            return read.console().payloads();
+            // Without users a console shows all to whoever has its token; a command asks for none, so that somebody has
+            // to have said it.
+            return read.console().payloads(Payloads.MASKED);
         }
     }
 }

@@ -1,6 +1,10 @@
 /**
- * What commands show of payloads: as the console does whose settings they are given, else names without values. Revealing a value needs a
- * reason, and the audit has its entry before anything is printed; a process that dies between leaves an entry of something that nobody saw.
+ * What commands show of payloads: what {@code console.payloads} of their settings says, and names without values where nothing says it.
+ * Revealing a value needs a reason, and the audit has its entry before anything is printed; a process that dies between leaves an entry of
+ * something that nobody saw.
+ *
+ * <p>This keeps values off screens and tells the audit who looked. It keeps nobody from them who may read the tables: whoever gives the
+ * settings may give others.
  */
 @NullMarked
 package io.postroom.server.payload;

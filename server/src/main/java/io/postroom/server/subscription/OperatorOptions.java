@@ -25,7 +25,10 @@ public final class OperatorOptions {
         return act(actor, reason);
     }
 
-    /** The same of options that are called so elsewhere. */
+    /**
+     * Who does something and why, of the options {@code --actor} and {@code --reason} of a command that has its own. Refuses the want of
+     * a reason, and of an actor where the operating system names no user.
+     */
     public static Act act(@Nullable String actor, @Nullable String reason) {
         if (reason == null) {
             throw new CommandException(

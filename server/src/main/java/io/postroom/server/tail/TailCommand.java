@@ -143,8 +143,8 @@ public final class TailCommand implements Callable<Integer> {
                     .upcasters(upcasters)
                     .build();
             SchemaCheck.require(postroom, terminal);
-            compare(postroom, subscription);
-            Payloads shown = reveal.of(postroom, "subscription " + subscription.name(), details(subscription));
+            SubscriptionState before = compare(postroom, subscription);
+            Payloads shown = reveal.of(postroom, "subscription " + subscription.name(), details(subscription, before));
             Reveal.tell(terminal, shown);
             long lines = limit == null ? Long.MAX_VALUE : limit;
             MessageLine format = new MessageLine(terminal.interactive(), shown);
@@ -155,16 +155,26 @@ public final class TailCommand implements Callable<Integer> {
     }
 
     /** What the audit is told of a tail that reveals: which messages, from where, and how many or how long as far as that is known. */
-    private Map<String, Object> details(Subscription subscription) {
+    private Map<String, Object> details(Subscription subscription, @Nullable SubscriptionState before) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("command", "tail");
         put(details, "aggregateTypes", subscription.filter().aggregateTypesOrNull());
         put(details, "eventTypes", subscription.filter().eventTypesOrNull());
         put(details, "tenants", subscription.filter().tenantsOrNull());
-        put(details, "from", from);
+        begin(details, before == null ? subscription.start() : Start.after(before.position()));
         put(details, "limit", limit);
         put(details, "untilIdle", untilIdle == null ? null : Durations.show(untilIdle));
         return details;
+    }
+
+    private static void begin(Map<String, Object> details, Start start) {
+        if (start instanceof Start.After after) {
+            details.put("after", after.position());
+        } else if (start instanceof Start.Since since) {
+            details.put("from", since.time().toString());
+        } else {
+            details.put("from", start instanceof Start.Now ? "now" : "beginning");
+        }
     }
 
     private static void put(Map<String, Object> details, String name, @Nullable Object value) {
@@ -213,11 +223,11 @@ public final class TailCommand implements Callable<Integer> {
         }
     }
 
-    /** Says what of the command line does not apply to a subscription that is there already. */
-    private void compare(Postroom postroom, Subscription wanted) {
+    /** Says what of the command line does not apply to a subscription that is there already, and returns that one; null if there is none. */
+    private @Nullable SubscriptionState compare(Postroom postroom, Subscription wanted) {
         SubscriptionState row = postroom.subscriptions().find(wanted.name()).orElse(null);
         if (row == null) {
-            return;
+            return null;
         }
         if (row.lanes() != 1 || !row.order().equals("none")) {
             throw new CommandException(
@@ -235,5 +245,6 @@ public final class TailCommand implements Callable<Integer> {
             terminal.say("subscription " + row.name() + " is there already and goes on after position " + row.position()
                     + "; --from " + Quoted.text(from, 40) + " is ignored");
         }
+        return row;
     }
 }

@@ -20,6 +20,12 @@ public enum Payloads {
         return this == MASKED ? JsonMask.of(json) : json;
     }
 
+    /** The same as people read it: the word for it where nothing is shown. */
+    public String readable(String json) {
+        String carried = carried(json);
+        return carried == null ? word() : carried;
+    }
+
     /** As it is written in the settings. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);

@@ -24,7 +24,7 @@ public final class WebSettings {
     private final boolean https;
     private final boolean plainHttp;
     private final boolean readOnly;
-    private final Payloads payloads;
+    private final @Nullable Payloads payloads;
     private final Map<String, User> accounts;
     private final List<Role> roles;
     private final @Nullable Proxy proxy;
@@ -43,8 +43,7 @@ public final class WebSettings {
         this.roles = List.copyOf(builder.roles);
         this.proxy = builder.proxy;
         this.databaseRoles = builder.databaseRoles;
-        Payloads given = builder.payloads;
-        this.payloads = given != null ? given : hasUsers() ? Payloads.MASKED : Payloads.SHOWN;
+        this.payloads = builder.payloads;
     }
 
     /** For this machine alone. */
@@ -125,7 +124,12 @@ public final class WebSettings {
 
     /** How much of payloads is shown: all to whoever has started the process, names only to users, unless told otherwise. */
     public Payloads payloads() {
-        return payloads;
+        return payloads(hasUsers() ? Payloads.MASKED : Payloads.SHOWN);
+    }
+
+    /** How much of payloads is shown as far as somebody has said it, else what is given here. */
+    public Payloads payloads(Payloads unsaid) {
+        return payloads == null ? unsaid : payloads;
     }
 
     /** By the SHA-256 of their tokens, as hexadecimal digits; without any, it is for whoever has the token of the process. */

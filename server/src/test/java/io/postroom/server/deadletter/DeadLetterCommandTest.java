@@ -512,8 +512,13 @@ class DeadLetterCommandTest {
         assertThat(redrive.get("done").asLong()).isOne();
         assertThat(redrive.get("skips").get(0).get("letters").asLong()).isEqualTo(4);
         assertThat(run.err())
-                .contains("skipped 4: the patch does not apply: operation 1 (test /n)")
+                .contains("skipped 4: the patch does not apply; a dry run of it shows why")
                 .doesNotContain("s3cr3t");
+        assertThat(run.err() + run.out()).doesNotContain("operation 1").doesNotContain("/n");
+        // Those that were skipped are still open, so that the same command as a dry run is about them.
+        assertThat(shown("redrive", "--subscription", "billing", "--patch", patch.toString(), "--dry-run")
+                        .out())
+                .contains("dead letter 2 is skipped: operation 1 (test /n): the value there is another");
         assertThat(JsonMapper.shared()
                         .readTree(shown("show", "1", "-o", "json").out())
                         .get("patched")

@@ -188,6 +188,62 @@ class RevealOptionsTest {
         assertThat(audited("true")).isZero();
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void aFileThatSaysNothingOfPayloadsShowsNone(Printing printing) throws IOException {
+        Map<String, String> files = Map.of(
+                "empty",
+                "",
+                "relay",
+                "subscriptions: {screen: {lanes: 1, log: {}}}\n",
+                "console",
+                "console: {address: 8642}\n");
+        for (Map.Entry<String, String> each : files.entrySet()) {
+            Path file = Files.writeString(folder.resolve(each.getKey() + ".yaml"), each.getValue());
+            CommandRun masked = printing.run("silent-" + each.getKey(), "-c", file.toString());
+            assertThat(masked.exitCode()).as(masked.err()).isZero();
+            assertThat(masked.out())
+                    .as(each.getKey())
+                    .contains(MASKED)
+                    .doesNotContain("Ada")
+                    .doesNotContain("London");
+            assertThat(masked.err()).contains("values are masked; --reveal --reason TEXT shows them");
+        }
+        assertThat(audited("true")).isZero();
+    }
+
+    @Test
+    void whereNothingIsShownThePayloadOfAMessageIsAnError() throws IOException {
+        CommandRun hidden = Printing.MESSAGE_PAYLOAD.run("hidden", "-c", settings("hidden"));
+        assertThat(hidden.exitCode()).isEqualTo(2);
+        assertThat(hidden.err()).contains("console.payloads is hidden: nobody sees any");
+        assertThat(hidden.out()).isEmpty();
+    }
+
+    @Test
+    void theAuditNamesWhereATailReallyBegins() {
+        assertThat(revealingTail("begins").get("from").asString()).isEqualTo("beginning");
+        JsonNode again = revealingTail("begins", "--from", "beginning");
+        assertThat(again.get("after").asLong()).isOne();
+        assertThat(again.has("from")).isFalse();
+        assertThat(revealingTail("later", "--from", "2").get("after").asLong()).isOne();
+        assertThat(revealingTail("since", "--from", "2020-01-01T00:00:00Z")
+                        .get("from")
+                        .asString())
+                .isEqualTo("2020-01-01T00:00:00Z");
+        assertThat(revealingTail("now", "--from", "now").get("from").asString()).isEqualTo("now");
+    }
+
+    private static JsonNode revealingTail(String name, String... more) {
+        CommandRun tail = run(Stream.concat(
+                        Stream.of(
+                                ("tail --until-idle 100ms --reveal --reason ticket --subscription " + name).split(" ")),
+                        Arrays.stream(more))
+                .toArray(String[]::new));
+        assertThat(tail.exitCode()).as(tail.err()).isZero();
+        return details();
+    }
+
     @Test
     void theAuditNamesWhatATailAndAnExportReveal() {
         run(
@@ -276,8 +332,31 @@ class RevealOptionsTest {
         assertThat(revealed.out()).contains("-     \"town\" : \"London\"").contains("+     \"town\" : \"Paris\"");
         assertThat(audited("subject = 'deadletters' and details::jsonb -> 'ids' = '[1]'::jsonb"))
                 .isOne();
+        forget();
+        assertThat(guessed("Ada")).isEqualTo(guessed("Bert"));
+        assertThat(audited("true")).isZero();
         CommandRun acting = run("deadletter", "redrive", "1", "--reason", "r", "--yes", "--reveal");
         assertThat(acting.exitCode()).isEqualTo(2);
         assertThat(acting.err()).contains("--reveal shows what a --patch would change, with --dry-run");
+    }
+
+    /** All that is said of a redrive whose patch tests a guess, and never applies: by the command, in lists and in the audit. */
+    private String guessed(String name) throws IOException {
+        String patch = Files.writeString(
+                        folder.resolve("guess.json"),
+                        "[{\"op\":\"test\",\"path\":\"/name\",\"value\":\"" + name
+                                + "\"},{\"op\":\"remove\",\"path\":\"/no-such\"}]")
+                .toString();
+        CommandRun guess = run("deadletter", "redrive", "1", "--patch", patch, "--reason", "r", "--yes", "-o", "json");
+        assertThat(guess.exitCode()).as(guess.err()).isEqualTo(5);
+        assertThat(guess.err()).contains("skipped 1: the patch does not apply");
+        String said = guess.out()
+                + guess.err()
+                + run("deadletter", "redrives", "--limit", "1", "-o", "json").out()
+                + run("audit", "list", "--action", "deadletter end", "--limit", "1", "-o", "json")
+                        .out();
+        return said.replaceAll("[0-9a-f-]{36}", "ID")
+                .replaceAll("\\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z", "TIME")
+                .replaceAll("\"id\":\\d+", "NUMBER");
     }
 }
