@@ -184,6 +184,7 @@ class OverviewTest {
             // Two messages a second for twenty minutes; billing is delivered a minute late, and one of its lanes had
             // nothing to do.
             database.execute(
+                    "update postroom.tick set at = now() - interval '20 minutes' where position = 0",
                     "insert into postroom.subscription (name, lanes) values ('billing', 2)",
                     "insert into postroom.tick (position, snapshot, seq, day, at) select n * 2, pg_current_snapshot(), n, current_date,"
                             + " now() - interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n",
@@ -247,6 +248,7 @@ class OverviewTest {
         try (TestDatabase database = TestDatabase.create()) {
             // A message a second; billing has stood still for ten minutes, and audit keeps up.
             database.execute(
+                    "update postroom.tick set at = now() - interval '20 minutes' where position = 0",
                     "insert into postroom.subscription (name, lanes) values ('billing', 1), ('audit', 1)",
                     "insert into postroom.tick (position, snapshot, seq, day, at) select n, pg_current_snapshot(), n, current_date,"
                             + " now() - interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n",
