@@ -66,8 +66,10 @@ public final class ProjectionCommand {
             ProjectionListing.generations(model).print(terminal, output.format());
             terminal.say(
                     model.live().isEmpty()
-                            ? "read model " + name + " was never made, and nothing can be read from it; mend what its"
-                                    + " error says, then start the relay again that serves it"
+                            ? "read model " + name + " was never made, and nothing can be read from it; "
+                                    + (model.generations().stream().allMatch(each -> each.error() == null)
+                                            ? "it is made when a relay that serves it starts"
+                                            : "mend what its error says, then start the relay again that serves it")
                             : "read model " + name + " is "
                                     + Durations.show(model.age().age()) + " old, it may be "
                                     + Durations.show(model.age().ageMax()) + " ("
