@@ -108,7 +108,10 @@ public final class ProjectionCommand {
                             ? "generation " + rebuild.generation() + " was asked for before"
                             : "asked for generation " + rebuild.generation())
                     + ", version " + rebuild.version() + ", after position " + rebuild.beganAfter()
-                    + "; a relay makes it at its next beat; postroom projection show " + name
+                    + (postroom.readModels().show(name).live().isPresent()
+                            ? "; a relay makes it at its next beat"
+                            : "; it is made when a relay that serves read model " + name + " starts")
+                    + "; postroom projection show " + name
                     + " shows how far it is");
             return ExitCode.OK;
         });

@@ -76,6 +76,10 @@ class ReadModelPagesTest {
         assertThat(shown.out()).contains("nonsense");
         assertThat(shown.err())
                 .contains("read model sales was never made, and nothing can be read from it; mend what its error says");
+        assertThat(run("projection", "rebuild", "sales", "--reason", "hurry").err())
+                .contains("generation 1 was asked for before")
+                .contains("it is made when a relay that serves read model sales starts")
+                .doesNotContain("at its next beat");
 
         serve(sales("create table total (n bigint)"));
         assertThat(console.get("/read-models").body())
