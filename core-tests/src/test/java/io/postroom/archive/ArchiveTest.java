@@ -129,7 +129,13 @@ class ArchiveTest {
         database.execute(
                 "update postroom.consumer_offset set position = 1000",
                 "insert into postroom.generation (read_model, number, version, state, began_after) values ('sales', 2, 1, 'asked', 0)");
+        assertThat(archive.due(WEEK).get(0).need()).as("nothing of it is live").isNull();
+        database.execute(
+                "insert into postroom.subscription (name, lanes) values ('sales.g1', 1)",
+                "insert into postroom.generation (read_model, number, version, state, began_after, subscription, ddl, made_at)"
+                        + " values ('sales', 1, 1, 'live', 0, 'sales.g1', '', now())");
         assertThat(archive.due(WEEK).get(0).need()).isEqualTo("generation sales 2 at 0");
+        assertThat(outcomes()).containsExactly("10 NEEDED");
         database.execute(
                 "delete from postroom.generation",
                 "insert into postroom.subscription (name, lanes) values ('billing', 1)",

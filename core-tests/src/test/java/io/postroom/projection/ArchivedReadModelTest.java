@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.postroom.archive.Archive;
+import io.postroom.archive.ArchiveStep;
 import io.postroom.archive.ArchivedDay;
 import io.postroom.archive.PastDays;
 import io.postroom.relay.Relay;
@@ -81,9 +82,33 @@ class ArchivedReadModelTest {
                 .isEqualTo("projection.messages-gone");
     }
 
+    @Test
+    void aFirstGenerationThatCouldNotBeMadeHoldsNoDay() {
+        for (int ago : new int[] {12, 11, 2}) {
+            days.publish(ago, Sales.orders(70));
+        }
+        days.publish(Sales.orders(7));
+        database.postroom().journal().stampAll();
+        assertThatThrownBy(() -> once(
+                        Sales.builder().tables("create table x (y nonsense)").build()))
+                .hasMessageContaining("nonsense");
+        assertThat(models.show("sales").building()).isPresent();
+        assertThat(archive.run(WEEK)).extracting(ArchiveStep::outcome).containsOnly(ArchiveStep.Outcome.ARCHIVED);
+        archive.drop(days.day(12), ACT);
+        assertThat(archive.days(false)).extracting(ArchivedDay::day).containsExactly(days.day(11));
+        once();
+        assertThat(database.queryLong("select count(*) from sales.sale"))
+                .as("made from what is kept")
+                .isEqualTo(147);
+    }
+
     private void once() {
+        once(Sales.model());
+    }
+
+    private void once(ReadModel model) {
         try (Relay relay =
-                database.postroom().relay().serve(models.roster(Sales.model())).build()) {
+                database.postroom().relay().serve(models.roster(model)).build()) {
             relay.runOnce();
         }
     }

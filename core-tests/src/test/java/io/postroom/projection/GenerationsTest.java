@@ -123,6 +123,40 @@ class GenerationsTest {
         }
 
         @Test
+        void whatAnOperatorAskedForBeginsWhereTheySaidAlsoWhereItIsTheFirstThatIsMade() {
+            ReadModel broken =
+                    Sales.builder().tables("create table x (y nonsense)").build();
+            Sales.publish(database, Sales.orders(20));
+            database.postroom().journal().stampAll();
+            assertThatThrownBy(() -> once(broken)).hasMessageContaining("nonsense");
+            models.retire("sales", 1, ACT, PATIENCE);
+            assertThat(models.rebuild("sales", Point.at(11), ACT).beganAfter()).isEqualTo(10);
+            assertThatThrownBy(() -> once(broken)).hasMessageContaining("nonsense");
+            assertThat(models.show("sales").building().orElseThrow().error()).contains("nonsense");
+            once(Sales.builder().version(2).build());
+            GenerationState live = models.show("sales").live().orElseThrow();
+            assertThat(live.number()).isEqualTo(2);
+            assertThat(live.version()).isEqualTo(2);
+            assertThat(live.beganAfter()).isEqualTo(10);
+            assertThat(count("sales.sale")).isEqualTo(10);
+        }
+
+        @Test
+        void whatIsWantedAgainHasNotBeenWantedSinceTheFirstTime() {
+            ReadModel broken =
+                    Sales.builder().tables("create table x (y nonsense)").build();
+            assertThatThrownBy(() -> once(broken)).hasMessageContaining("nonsense");
+            database.execute("update postroom.read_model set created_at = created_at - interval '240 days'");
+            models.retire("sales", 1, ACT, PATIENCE);
+            assertThat(models.show("sales").age().age()).as("by nobody").isZero();
+            assertThatThrownBy(() -> once(broken)).hasMessageContaining("nonsense");
+            assertThat(models.show("sales").age().age()).isLessThan(Duration.ofHours(1));
+            database.execute("update postroom.generation set asked_at = asked_at - interval '2 hours'");
+            assertThatThrownBy(() -> once(broken)).hasMessageContaining("nonsense");
+            assertThat(models.show("sales").age().age()).isBetween(Duration.ofHours(2), Duration.ofHours(3));
+        }
+
+        @Test
         void aSchemaOfSomebodyElseIsLeftAlone() {
             database.execute("create schema sales", "create table sales.precious (n int)");
             assertThatThrownBy(() -> once(Sales.model()))

@@ -282,7 +282,7 @@ class ProjectionTest {
             insert(tx, batch);
         };
         Subscription subscription =
-                subscription().deadline(Duration.ofSeconds(1)).build();
+                subscription().deadline(Duration.ofSeconds(3)).build();
         try (Relay relay = postroom().relay().project(subscription, projection).build()) {
             relay.start();
             await(() -> position() == 3 && count("applied") == 3);

@@ -9,7 +9,7 @@ import io.postroom.relay.Subscription;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.OptionalInt;
+import java.util.Optional;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,36 +37,25 @@ final class GenerationMaker {
     void register(List<ReadModel> models) {
         for (ReadModel model : models) {
             long beginning = subscriber.beginning(model.subscription(1));
-            OptionalInt first;
+            Optional<GenerationTable.Row> first;
             try {
                 first = transact(tx -> register(tx, model, beginning));
             } catch (PostroomException e) {
                 noteFirst(model, beginning, e);
                 throw e;
             }
-            first.ifPresent(number -> subscriber.warnIfMessagesAreGone(model.subscription(number), beginning));
+            first.ifPresent(
+                    made -> subscriber.warnIfMessagesAreGone(model.subscription(made.number()), made.beganAfter()));
         }
     }
 
-    /** Returns the number of the first generation if it was made now. */
-    private OptionalInt register(Connection tx, ReadModel model, long beginning) {
+    /** Returns the first generation if it was made now. */
+    private Optional<GenerationTable.Row> register(Connection tx, ReadModel model, long beginning) {
         table.register(tx, model);
         table.lock(tx, model.name()).orElseThrow();
-        OptionalInt first = askFirst(tx, model, beginning);
+        Optional<GenerationTable.Row> first = askFirst(tx, model, beginning);
         if (first.isPresent()) {
-            make(
-                    tx,
-                    model,
-                    new GenerationTable.Row(
-                            model.name(),
-                            first.getAsInt(),
-                            model.version(),
-                            "asked",
-                            model.name(),
-                            null,
-                            beginning,
-                            null),
-                    true);
+            make(tx, model, first.get(), true);
             return first;
         }
         for (GenerationTable.Row row : table.generations(tx, Set.of(model.name()))) {
@@ -79,18 +68,19 @@ final class GenerationMaker {
     }
 
     /** Asks for the first generation of a read model that is locked, as this relay would make it; empty if one was made before. */
-    private OptionalInt askFirst(Connection tx, ReadModel model, long beginning) {
+    private Optional<GenerationTable.Row> askFirst(Connection tx, ReadModel model, long beginning) {
         List<GenerationTable.Row> rows = table.generations(tx, Set.of(model.name()));
-        if (rows.isEmpty()) {
-            return OptionalInt.of(table.ask(tx, model.name(), model.version(), beginning));
-        }
         if (!rows.stream().allMatch(GenerationTable.Row::isAsked)) {
-            return OptionalInt.empty();
+            return Optional.empty();
         }
-        // There is at most one of them, which could not be made when it was tried last.
-        int number = rows.get(0).number();
-        table.askAgain(tx, model.name(), number, model.version(), beginning);
-        return OptionalInt.of(number);
+        if (rows.isEmpty()) {
+            table.ask(tx, model.name(), model.version(), beginning, "relay");
+        } else {
+            // There is at most one of them: a relay could not make it when it started, or an operator has asked for it
+            // since.
+            table.askAgain(tx, model.name(), rows.get(0).number(), model.version(), beginning);
+        }
+        return table.generations(tx, Set.of(model.name())).stream().findFirst();
     }
 
     /** Keeps why the first generation could not be made: operators see neither this process nor its log. */
@@ -101,7 +91,7 @@ final class GenerationMaker {
                     table.register(tx, model);
                     table.lock(tx, model.name()).orElseThrow();
                     askFirst(tx, model, beginning)
-                            .ifPresent(number -> table.noteError(tx, model.name(), number, error(why)));
+                            .ifPresent(first -> table.noteError(tx, model.name(), first.number(), error(why)));
                 }
                 return true;
             });

@@ -123,11 +123,12 @@ final class GenerationTable {
     }
 
     /** Returns its number. */
-    int ask(Connection tx, String name, int version, long beganAfter) {
+    int ask(Connection tx, String name, int version, long beganAfter, String askedBy) {
         return ask.on(tx)
                 .set("name", name)
                 .set("version", version)
                 .set("began_after", beganAfter)
+                .set("asked_by", askedBy)
                 .one(row -> row.getInt(1));
     }
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A read model and its generations, oldest first.
  *
  * @param version the newest that a relay has said it serves
- * @param age of what it shows; of one that was never made, how long it has been wanted
+ * @param age of what it shows; of one that was never made, how long it has been wanted, zero if nobody wants it any more
  * @param rolledBackFrom the generation that the last rollback left, until the next swap
  */
 public record ReadModelState(

@@ -44,7 +44,7 @@ final class Rebuilder {
             GenerationTable generations = operations.generations();
             // Once more: a day may have been dropped since, and none is from here on.
             requireKept(plan.beganAfter(), generations.keepArchive(tx), attempt);
-            int number = generations.ask(tx, name, model.version(), plan.beganAfter());
+            int number = generations.ask(tx, name, model.version(), plan.beganAfter(), "operator");
             operations.record(
                     tx,
                     act,

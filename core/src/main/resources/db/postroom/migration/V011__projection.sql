@@ -33,7 +33,7 @@ create table /*schema*/generation (
     read_model   text        not null references /*schema*/read_model (name) on delete cascade,
     number       integer     not null,
     version      integer     not null,
-    -- asked     an operator wants it; a relay that serves this version makes it
+    -- asked     somebody wants it; a relay that serves this version makes it
     -- building  beside the live one, on its way to the present
     -- live      what the read model's name means
     -- former    was live; kept up to date, so that a swap can be undone
@@ -49,6 +49,9 @@ create table /*schema*/generation (
     -- The generation that was live before this one.
     replaced     integer,
     asked_at     timestamptz not null default clock_timestamp(),
+    -- A relay asks for the first one when it starts, and if it could not be made the next relay does so anew, with a beginning of its own.
+    -- What an operator has asked for begins where they said.
+    asked_by     text        not null default 'operator',
     made_at      timestamptz,
     live_at      timestamptz,
     -- Why it could not be made.
@@ -56,6 +59,7 @@ create table /*schema*/generation (
     primary key (read_model, number),
     constraint generation_number check (number >= 1),
     constraint generation_state check (state in ('asked', 'building', 'live', 'former')),
+    constraint generation_asked_by check (asked_by in ('operator', 'relay')),
     constraint generation_made check ((state = 'asked') = (made_at is null) and (made_at is null) = (subscription is null)
                                       and (made_at is null) = (ddl is null)),
     constraint generation_hold check ((hold_at is null) = (hold_until is null))

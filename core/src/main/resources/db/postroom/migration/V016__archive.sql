@@ -126,7 +126,8 @@ revoke all on function /*schema*/passed_at(date) from public;
 -- Who still needs a day, at most so many: whose position has not passed it, and deliveries of its messages.
 --   subscription  its slowest lane; also one that is paused or replays. Not where a broker serves it: its lanes stand still
 --   reader        a consumer by position that keeps its offset here
---   generation    of a read model, asked for and not made yet
+--   generation    of a read model that is live, asked for and not made yet. The first one holds nothing: what could not be made, and may never
+--                 be, would hold every day; it is made of what is kept then
 --   move          of a subscription that comes back from a broker
 --   delivery      the first message of that day that waits in a subscription. One that is scheduled for later, even for months, holds a day
 --                 in the archive only: it is read there when it is due. With a dropped day go all messages that have their position there,
@@ -155,6 +156,7 @@ $$
     union all
     (select 'generation', g.read_model || ' ' || g.number, g.began_after
      from /*schema*/generation as g
+     join /*schema*/generation as l on l.read_model = g.read_model and l.state = 'live'
      where g.state = 'asked' and g.began_after < day_needs.passed_at
      order by g.began_after
      limit at_most)

@@ -152,25 +152,31 @@ final class Past {
     /**
      * Moments, oldest first.
      *
-     * @param stamps when the first message after a position was stamped
+     * @param stamps when the first message after a position was stamped; null if nobody knows, and so how long anything waited
      * @param delays of what was settled, by the end of a half minute
      */
-    List<Moment> moments(Map<Long, Instant> stamps, Map<Instant, List<Delay>> delays) {
+    List<Moment> moments(@Nullable Map<Long, Instant> stamps, Map<Instant, List<Delay>> delays) {
         return steps.stream()
                 .map(step -> moment(step, stamps, delays.getOrDefault(step.at(), List.of())))
                 .toList();
     }
 
-    private Moment moment(Step step, Map<Long, Instant> stamps, List<Delay> settled) {
+    private Moment moment(Step step, @Nullable Map<Long, Instant> stamps, List<Delay> settled) {
         Map<String, Long> positions = new HashMap<>();
-        List<Delay> delays = new ArrayList<>(settled);
         long backlog = 0;
-        Duration lag = null;
         for (Map.Entry<String, Stand> each : step.slowest().entrySet()) {
-            Stand stand = each.getValue();
+            positions.put(each.getKey(), each.getValue().position());
+            backlog = Math.max(backlog, step.behind(each.getValue()));
+        }
+        if (stamps == null) {
+            // What waits would count as long as it has waited: without it the others tell too little.
+            Delay.Percentiles taken = backlog > 0 ? null : Delay.percentiles(settled);
+            return new Moment(step.at(), step.position(), Moment.UNKNOWN, backlog, null, taken, positions);
+        }
+        List<Delay> delays = new ArrayList<>(settled);
+        Duration lag = null;
+        for (Stand stand : step.slowest().values()) {
             Duration waited = step.lag(stand, stamps);
-            positions.put(each.getKey(), stand.position());
-            backlog = Math.max(backlog, step.behind(stand));
             lag = lag == null || waited.compareTo(lag) > 0 ? waited : lag;
             if (!waited.isZero() && step.behind(stand) > 0) {
                 delays.addAll(Delay.stretch(Duration.ZERO, waited, step.behind(stand)));

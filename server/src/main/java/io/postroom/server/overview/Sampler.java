@@ -117,13 +117,22 @@ public final class Sampler implements AutoCloseable {
     private void remember(Sample sample) {
         try {
             Past past = Past.of(postroom.database().run(tx -> table.past(tx, PAST_ROWS_MAX)), sample);
-            Map<Long, Instant> stamps = postroom.database().run(tx -> table.stamps(tx, past.stood(STAMPS_MAX)));
-            List<Moment> before = past.moments(stamps, pastDelays());
+            List<Moment> before = past.moments(stamps(past), pastDelays());
             synchronized (this) {
                 moments.addAll(before);
             }
         } catch (PostroomException e) {
             LOG.info("could not read what was before: {}", e.getMessage());
+        }
+    }
+
+    /** Null if they could not be read. */
+    private @Nullable Map<Long, Instant> stamps(Past past) {
+        try {
+            return postroom.database().run(tx -> table.stamps(tx, past.stood(STAMPS_MAX)));
+        } catch (PostroomException e) {
+            LOG.info("could not read how long messages waited before: {}", e.getMessage());
+            return null;
         }
     }
 

@@ -66,8 +66,10 @@ public final class ProjectionCommand {
             ProjectionListing.generations(model).print(terminal, output.format());
             terminal.say(
                     model.live().isEmpty()
-                            ? "read model " + name + " was never made, and nothing can be read from it; mend what its"
-                                    + " error says, then start the relay again that serves it"
+                            ? "read model " + name + " was never made, and nothing can be read from it; "
+                                    + (model.generations().stream().allMatch(each -> each.error() == null)
+                                            ? "it is made when a relay that serves it starts"
+                                            : "mend what its error says, then start the relay again that serves it")
                             : "read model " + name + " is "
                                     + Durations.show(model.age().age()) + " old, it may be "
                                     + Durations.show(model.age().ageMax()) + " ("
@@ -106,7 +108,10 @@ public final class ProjectionCommand {
                             ? "generation " + rebuild.generation() + " was asked for before"
                             : "asked for generation " + rebuild.generation())
                     + ", version " + rebuild.version() + ", after position " + rebuild.beganAfter()
-                    + "; a relay makes it at its next beat; postroom projection show " + name
+                    + (postroom.readModels().show(name).live().isPresent()
+                            ? "; a relay makes it at its next beat"
+                            : "; it is made when a relay that serves read model " + name + " starts")
+                    + "; postroom projection show " + name
                     + " shows how far it is");
             return ExitCode.OK;
         });

@@ -184,6 +184,7 @@ class OverviewTest {
             // Two messages a second for twenty minutes; billing is delivered a minute late, and one of its lanes had
             // nothing to do.
             database.execute(
+                    "update postroom.tick set at = now() - interval '20 minutes' where position = 0",
                     "insert into postroom.subscription (name, lanes) values ('billing', 2)",
                     "insert into postroom.tick (position, snapshot, seq, day, at) select n * 2, pg_current_snapshot(), n, current_date,"
                             + " now() - interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n",
@@ -242,11 +243,40 @@ class OverviewTest {
         assertThat(moments.get(39).lag()).isEqualTo(Duration.ofSeconds(570));
     }
 
+    /** A statement that takes too long takes no chart along that it is not for. */
+    @Test
+    void withoutStampsThePastHasNoLagAndEverythingElse() {
+        try (TestDatabase database = TestDatabase.create()) {
+            database.execute(
+                    "update postroom.tick set at = now() - interval '20 minutes' where position = 0",
+                    "insert into postroom.subscription (name, lanes) values ('billing', 1)",
+                    "insert into postroom.tick (position, snapshot, seq, day, at) select n, pg_current_snapshot(), n, current_date,"
+                            + " now() - interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n",
+                    "insert into postroom.settlement (subscription, lane, position, node, at) select 'billing', 0, n, 'relay', now() -"
+                            + " interval '20 minutes' + n * interval '1 second' + interval '20 milliseconds' from generate_series(1, 600) as n",
+                    "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 600)",
+                    // Only the positions of stamps are asked for in an array of numbers.
+                    "create function public.unnest(bigint[]) returns setof bigint language plpgsql as $$begin raise query_canceled; end$$");
+            try (Sampler sampler = new Sampler(database.postroom())) {
+                sampler.look();
+                List<Moment> history = sampler.history();
+                assertThat(history).hasSizeGreaterThan(30);
+                Moment stuck = history.get(history.size() - 2);
+                assertThat(stuck.backlog()).isGreaterThan(400);
+                assertThat(stuck.lag()).as("unknown, which is not zero").isNull();
+                assertThat(stuck.commitToDelivery()).isNull();
+                assertThat(history.get(10).commitToDelivery()).isNotNull();
+                assertThat(sampler.problem()).isNull();
+            }
+        }
+    }
+
     @Test
     void theChartsTellOfAnHourInWhichNobodyDelivered() {
         try (TestDatabase database = TestDatabase.create()) {
             // A message a second; billing has stood still for ten minutes, and audit keeps up.
             database.execute(
+                    "update postroom.tick set at = now() - interval '20 minutes' where position = 0",
                     "insert into postroom.subscription (name, lanes) values ('billing', 1), ('audit', 1)",
                     "insert into postroom.tick (position, snapshot, seq, day, at) select n, pg_current_snapshot(), n, current_date,"
                             + " now() - interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n",

@@ -74,7 +74,12 @@ class ReadModelPagesTest {
         assertThat(run("projection", "list", "-o", "json").out()).contains("\"fresh\":false,\"live\":null");
         CommandRun shown = run("projection", "show", "sales");
         assertThat(shown.out()).contains("nonsense");
-        assertThat(shown.err()).contains("read model sales was never made, and nothing can be read from it");
+        assertThat(shown.err())
+                .contains("read model sales was never made, and nothing can be read from it; mend what its error says");
+        assertThat(run("projection", "rebuild", "sales", "--reason", "hurry").err())
+                .contains("generation 1 was asked for before")
+                .contains("it is made when a relay that serves read model sales starts")
+                .doesNotContain("at its next beat");
 
         serve(sales("create table total (n bigint)"));
         assertThat(console.get("/read-models").body())
@@ -90,6 +95,11 @@ class ReadModelPagesTest {
         CommandRun retired = run("projection", "retire", "sales", "1", "--reason", "a mistake", "--yes");
         assertThat(retired.exitCode()).as(retired.err()).isZero();
         assertThat(console.get("/read-models").body()).contains("None yet");
+        assertThat(run("projection", "show", "sales").err())
+                .contains(
+                        "read model sales was never made, and nothing can be read from it; it is made when a relay that"
+                                + " serves it starts")
+                .doesNotContain("error");
         serve(sales("create table total (n bigint)"));
         assertThat(console.get("/read-models").body())
                 .as("a relay that serves it wants it again")
