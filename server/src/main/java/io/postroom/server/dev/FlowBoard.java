@@ -4,7 +4,7 @@ import io.postroom.relay.Lag;
 import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.Terminal;
 import java.time.LocalTime;
-import java.time.temporal.ChronoUnit;
+import java.time.format.DateTimeFormatter;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -13,6 +13,9 @@ import java.util.TreeMap;
 
 /** Shows every so often what flows where: a table that stays in place on a terminal, a line each time elsewhere. */
 final class FlowBoard {
+    /** With its seconds at the full minute, too. */
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
+
     private static final String UP = "\u001b[%dA";
     private static final String CLEAR_LINE = "\u001b[K";
     private static final String ROW = "%-14s %14s %14s %14s %14s";
@@ -82,7 +85,7 @@ final class FlowBoard {
     private void line(
             long position, Map<String, Lag> lags, double seconds, String published, String rolledBack, String stamped) {
         StringBuilder text = new StringBuilder();
-        text.append(LocalTime.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        text.append(TIME.format(LocalTime.now()));
         text.append("  published ").append(published);
         text.append("  rolled back ").append(rolledBack);
         text.append("  stamped ").append(stamped);
