@@ -1,15 +1,25 @@
 -- Queues that have jobs, have workers or are paused, and how many jobs of each can be claimed, wait and run.
 --   :count_max int, what can be claimed of a queue, and what runs or waits for one kind of thing in all queues, is counted no further
--- Index: job_claim, from name to name; job_due, job_limited, job_need and the primary key for what waits; job_running.
+-- Index: job_claim, from queue to queue; job_due, job_limited, job_need and the primary key for what waits; job_running.
 -- The orders, and the limit of one, mean nothing but the index: without them a plan may read all the others for the few it wants.
 with recursive name as (
-    (select queue from /*schema*/job where state = 'ready' and waits is null order by queue limit 1)
-    union all
-    select (
-        select j.queue from /*schema*/job as j where j.state = 'ready' and j.waits is null and j.queue > name.queue order by j.queue limit 1
+    (
+        select queue, hashtextextended(queue, 0) as hash
+        from /*schema*/job
+        where state = 'ready' and waits is null
+        order by hashtextextended(queue, 0)
+        limit 1
     )
+    union all
+    select following.queue, following.hash
     from name
-    where name.queue is not null
+    cross join lateral (
+        select j.queue, hashtextextended(j.queue, 0) as hash
+        from /*schema*/job as j
+        where j.state = 'ready' and j.waits is null and hashtextextended(j.queue, 0) > name.hash
+        order by hashtextextended(j.queue, 0)
+        limit 1
+    ) as following
 ),
 counted as (
     select queue,
@@ -18,14 +28,13 @@ counted as (
                from (
                    select
                    from /*schema*/job as j
-                   where j.queue = name.queue and j.state = 'ready' and j.waits is null
+                   where hashtextextended(j.queue, 0) = name.hash and j.queue = name.queue and j.state = 'ready' and j.waits is null
                    order by j.priority, j.turn
                    limit :count_max
                ) as claimable
            ) as ready,
            0 as waiting, 0 as running
     from name
-    where queue is not null
     union all
     select queue, 0, count(*), 0
     from (

@@ -1,29 +1,39 @@
 -- Failed jobs that nobody has decided about, queues with jobs that nobody claims, and views whose refresh fails.
 --   :count_max int, failed jobs are counted no further, and no more queues are looked at   :names_max int, so many names of each kind
--- Index: dead_letter_open by its source; job_claim, from name to name; workers, switches of queues and views are few.
+-- Index: dead_letter_open by its source; job_claim, from queue to queue; workers, switches of queues and views are few.
 -- A queue is looked at by the first hundred of its jobs: some of them are old where nobody works. Names as text: the driver knows no
 -- arrays of the types that they have.
 with recursive name as (
-    (select queue, 1 as n from /*schema*/job where state = 'ready' and waits is null order by queue limit 1)
+    (
+        select queue, hashtextextended(queue, 0) as hash, 1 as n
+        from /*schema*/job
+        where state = 'ready' and waits is null
+        order by hashtextextended(queue, 0)
+        limit 1
+    )
     union all
-    select (
-        select j.queue from /*schema*/job as j where j.state = 'ready' and j.waits is null and j.queue > name.queue order by j.queue limit 1
-    ), n + 1
+    select following.queue, following.hash, name.n + 1
     from name
-    where name.queue is not null and n < :count_max
+    cross join lateral (
+        select j.queue, hashtextextended(j.queue, 0) as hash
+        from /*schema*/job as j
+        where j.state = 'ready' and j.waits is null and hashtextextended(j.queue, 0) > name.hash
+        order by hashtextextended(j.queue, 0)
+        limit 1
+    ) as following
+    where name.n < :count_max
 ),
 unserved as (
     select name.queue
     from name
-    where name.queue is not null
-      and not exists (select from /*schema*/worker as w where name.queue = any (w.queues) and w.leased_until > clock_timestamp())
+    where not exists (select from /*schema*/worker as w where name.queue = any (w.queues) and w.leased_until > clock_timestamp())
       and not exists (select from /*schema*/job_queue as q where q.name = name.queue and q.paused_at is not null)
       and exists (
           select
           from (
               select j.run_at
               from /*schema*/job as j
-              where j.queue = name.queue and j.state = 'ready' and j.waits is null
+              where hashtextextended(j.queue, 0) = name.hash and j.queue = name.queue and j.state = 'ready' and j.waits is null
               order by j.priority, j.turn
               limit 100
           ) as first
