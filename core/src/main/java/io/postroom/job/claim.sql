@@ -10,9 +10,10 @@ with due as materialized (
            case when pg_column_compression(payload) is null then pg_column_size(payload) else octet_length(payload::text) end
                + coalesce(pg_column_size(headers), 0) as bytes
     from /*schema*/job
-    where hashtextextended(queue, 0) = hashtextextended(:queue, 0) and queue = :queue and state = 'ready' and waits is null
+    where (hashtextextended(queue, 0) << 16) + priority between hashtextextended(:queue, 0) << 16 and (hashtextextended(:queue, 0) << 16) + 32767
+      and queue = :queue and state = 'ready' and waits is null
       and not exists (select from /*schema*/job_queue where name = :queue and paused_at is not null)
-    order by priority, turn
+    order by (hashtextextended(queue, 0) << 16) + priority, turn
     limit :limit
     for update skip locked
 ),

@@ -4,20 +4,21 @@
 -- The orders, and the limit of one, mean nothing but the index: without them a plan may read all the others for the few it wants.
 with recursive name as (
     (
-        select queue, hashtextextended(queue, 0) as hash
+        select queue
         from /*schema*/job
         where state = 'ready' and waits is null
-        order by hashtextextended(queue, 0)
+        order by (hashtextextended(queue, 0) << 16) + priority
         limit 1
     )
     union all
-    select following.queue, following.hash
+    select following.queue
     from name
     cross join lateral (
-        select j.queue, hashtextextended(j.queue, 0) as hash
+        select j.queue
         from /*schema*/job as j
-        where j.state = 'ready' and j.waits is null and hashtextextended(j.queue, 0) > name.hash
-        order by hashtextextended(j.queue, 0)
+        where j.state = 'ready' and j.waits is null
+          and (hashtextextended(j.queue, 0) << 16) + j.priority > (hashtextextended(name.queue, 0) << 16) + 32767
+        order by (hashtextextended(j.queue, 0) << 16) + j.priority
         limit 1
     ) as following
 ),
@@ -28,8 +29,10 @@ counted as (
                from (
                    select
                    from /*schema*/job as j
-                   where hashtextextended(j.queue, 0) = name.hash and j.queue = name.queue and j.state = 'ready' and j.waits is null
-                   order by j.priority, j.turn
+                   where (hashtextextended(j.queue, 0) << 16) + j.priority
+                               between hashtextextended(name.queue, 0) << 16 and (hashtextextended(name.queue, 0) << 16) + 32767
+                     and j.queue = name.queue and j.state = 'ready' and j.waits is null
+                   order by (hashtextextended(j.queue, 0) << 16) + j.priority, j.turn
                    limit :count_max
                ) as claimable
            ) as ready,

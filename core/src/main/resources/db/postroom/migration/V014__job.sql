@@ -51,10 +51,11 @@ create table /*schema*/job (
     progress        json,
     created_at      timestamptz  not null default clock_timestamp()
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
--- Only what can be claimed, in the order in which it is. By a number instead of the name: what follows a text in an index entry is found by
--- reading the text first, and a job that goes into the middle of many is compared with two dozen entries. Whoever reads asks for the name
--- as well.
-create index job_claim on /*schema*/job (hashtextextended(queue, 0), priority, turn) where state = 'ready' and waits is null;
+-- Only what can be claimed, in the order in which it is: by line, which is a number for a queue and a priority of it, and turn. A job that
+-- goes into the middle of many is compared with two dozen others, and numbers are compared in a fraction of the time that names take.
+-- Should two queues ever have the same numbers, a claim still takes only jobs of its own: it asks for the name as well.
+create index job_claim on /*schema*/job (((hashtextextended(queue, 0) << 16) + priority), turn) with (deduplicate_items = off)
+    where state = 'ready' and waits is null;
 create index job_due on /*schema*/job (run_at) where waits = 'time';
 create index job_running on /*schema*/job (worker, deadline_at) where state = 'running';
 -- Those below are empty for jobs without keys, limits and batches, which therefore pay nothing for them.

@@ -5,20 +5,21 @@
 -- arrays of the types that they have.
 with recursive name as (
     (
-        select queue, hashtextextended(queue, 0) as hash, 1 as n
+        select queue, 1 as n
         from /*schema*/job
         where state = 'ready' and waits is null
-        order by hashtextextended(queue, 0)
+        order by (hashtextextended(queue, 0) << 16) + priority
         limit 1
     )
     union all
-    select following.queue, following.hash, name.n + 1
+    select following.queue, name.n + 1
     from name
     cross join lateral (
-        select j.queue, hashtextextended(j.queue, 0) as hash
+        select j.queue
         from /*schema*/job as j
-        where j.state = 'ready' and j.waits is null and hashtextextended(j.queue, 0) > name.hash
-        order by hashtextextended(j.queue, 0)
+        where j.state = 'ready' and j.waits is null
+          and (hashtextextended(j.queue, 0) << 16) + j.priority > (hashtextextended(name.queue, 0) << 16) + 32767
+        order by (hashtextextended(j.queue, 0) << 16) + j.priority
         limit 1
     ) as following
     where name.n < :count_max
@@ -33,8 +34,10 @@ unserved as (
           from (
               select j.run_at
               from /*schema*/job as j
-              where hashtextextended(j.queue, 0) = name.hash and j.queue = name.queue and j.state = 'ready' and j.waits is null
-              order by j.priority, j.turn
+              where (hashtextextended(j.queue, 0) << 16) + j.priority
+                          between hashtextextended(name.queue, 0) << 16 and (hashtextextended(name.queue, 0) << 16) + 32767
+                and j.queue = name.queue and j.state = 'ready' and j.waits is null
+              order by (hashtextextended(j.queue, 0) << 16) + j.priority, j.turn
               limit 100
           ) as first
           where first.run_at < clock_timestamp() - interval '1 minute'
