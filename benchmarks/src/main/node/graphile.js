@@ -57,6 +57,7 @@ await add(WARM);
 await (await burn(WARM)).stop();
 await add(count);
 
+await pool.query("select bench_begin()");
 const began = process.hrtime.bigint();
 const runner = await burn(count);
 console.log((count * 1e9) / Number(process.hrtime.bigint() - began));

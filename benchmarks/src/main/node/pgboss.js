@@ -56,6 +56,7 @@ await burn("warm", WARM);
 await boss.deleteQueue("warm");
 await add("noop", count);
 
+await pool.query("select bench_begin()");
 const began = process.hrtime.bigint();
 await burn("noop", count);
 console.log((count * 1e9) / Number(process.hrtime.bigint() - began));

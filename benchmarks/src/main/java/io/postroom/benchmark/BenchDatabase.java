@@ -18,6 +18,8 @@ import javax.sql.DataSource;
 /** One embedded PostgreSQL, durable commits, and a fresh database in it for each scenario. */
 final class BenchDatabase implements AutoCloseable {
     private static final AtomicInteger COUNT = new AtomicInteger();
+    private static final String DEAD_ROWS =
+            "(select coalesce(sum(n_tup_upd + n_tup_del), 0)::bigint from pg_stat_user_tables)";
 
     private final HikariDataSource pool;
     private final String url;
@@ -125,14 +127,25 @@ final class BenchDatabase implements AutoCloseable {
         return queryLong("select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint");
     }
 
-    /** Row versions of a schema that were updated away or deleted, whether vacuum has been there or not. */
-    long deadTuples(String schema) {
+    /** What something has cost the server: bytes of write-ahead log, and row versions that were updated away or deleted. */
+    record Cost(long walBytes, long deadRows) {}
+
+    /** Whoever works on this database, in whatever language, says by {@code select bench_begin()} from when on costs count. */
+    void measureCosts() {
+        execute(
+                "create table bench_cost (wal pg_lsn not null, dead_rows bigint not null)",
+                "create function bench_begin() returns void language sql as $$ insert into bench_cost select pg_current_wal_lsn(), "
+                        + DEAD_ROWS + " $$");
+    }
+
+    /** Since the last beginning. */
+    Cost cost() {
+        long wal = queryLong("select pg_wal_lsn_diff(pg_current_wal_lsn(), max(wal))::bigint from bench_cost");
         // Sessions report what they did when they end.
         pool.getHikariPoolMXBean().softEvictConnections();
         LockSupport.parkNanos(2_000_000_000);
-        return queryLong(
-                "select coalesce(sum(n_tup_upd + n_tup_del), 0)::bigint from pg_stat_user_tables where schemaname = '"
-                        + schema + "'");
+        long dead = queryLong("select " + DEAD_ROWS + " - dead_rows from bench_cost order by wal desc limit 1");
+        return new Cost(wal, dead);
     }
 
     String url() {

@@ -23,8 +23,6 @@ final class Burning implements JobPeer {
 
     private final int waiting;
     private final boolean held;
-    private double walEach;
-    private double deadEach;
     private double enqueued;
 
     /** With so many other jobs in the queue, and perhaps while somebody holds a snapshot. */
@@ -85,7 +83,7 @@ final class Burning implements JobPeer {
 
     private double work(BenchDatabase database, Postroom postroom, int many) throws InterruptedException {
         CountDownLatch ran = new CountDownLatch(many);
-        long wal = database.wal();
+        database.execute("select bench_begin()");
         long began = System.nanoTime();
         try (Workers workers = postroom.jobs()
                 .workers()
@@ -101,21 +99,8 @@ final class Burning implements JobPeer {
             }
             // What counts is what the database knows of.
             database.awaitNone("select where (select count(*) from postroom.job_done) < " + many);
-            double rate = many / Drain.seconds(began);
-            walEach = (database.wal() - wal) / (double) many;
-            deadEach = database.deadTuples("postroom") / (double) many;
-            return rate;
+            return many / Drain.seconds(began);
         }
-    }
-
-    /** Bytes of write-ahead log for each job of the last round, from claim to end. */
-    double walEach() {
-        return walEach;
-    }
-
-    /** Row versions that the last round has left for vacuum, for each job. */
-    double deadEach() {
-        return deadEach;
     }
 
     /** Jobs a second that the last round put in. */

@@ -64,7 +64,7 @@ final class DbScheduler implements JobPeer {
             }
             client.scheduleBatch(batch, Instant.now());
         }
-        database.execute("vacuum analyze scheduled_tasks", "checkpoint");
+        database.execute("vacuum analyze scheduled_tasks", "checkpoint", "select bench_begin()");
         Scheduler scheduler = Scheduler.create(database.dataSource(), task)
                 .threads(THREADS)
                 .pollUsingLockAndFetch(0.5, 4.0)

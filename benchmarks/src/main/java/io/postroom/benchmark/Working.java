@@ -3,6 +3,7 @@ package io.postroom.benchmark;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,11 +11,14 @@ import java.util.Map;
 /** Jobs: what the queues of others do on the same server, what the database could do, and what Postroom does. */
 final class Working {
     private static final String BURN = "Jobs: burn-down of jobs that do nothing";
+    private static final String COST = "Jobs: what they cost";
 
     private final EmbeddedPostgres server;
     private final int many;
     private final int rounds;
     private final int warmUpSeconds;
+    /** Of the last round. */
+    private final Map<JobPeer, BenchDatabase.Cost> costs = new HashMap<>();
 
     Working(EmbeddedPostgres server, int many, int rounds, int warmUpSeconds) {
         this.server = server;
@@ -55,8 +59,14 @@ final class Working {
         report.ratio(BURN, "with a held snapshot against without", Measure.ratio(rates.get(held), rate), 0.8);
         report.ratio(BURN, "with a million waiting against without", Measure.ratio(rates.get(waiting), rate), 0.9);
         report.figure(BURN, "bulk enqueue of them, 1,000 a transaction", ours.enqueued(), "jobs/s");
-        report.figure("Jobs: what they cost", "write-ahead log, from claim to end", ours.walEach(), "bytes/job");
-        report.figure("Jobs: what they cost", "row versions left for vacuum", ours.deadEach(), "rows/job");
+        all.removeAll(List.of(held, waiting));
+        for (JobPeer peer : all) {
+            BenchDatabase.Cost cost = costs.get(peer);
+            String name = peer.name().split(":")[0];
+            report.figure(
+                    COST, name + ": write-ahead log, from claim to end", cost.walBytes() / (double) many, "bytes/job");
+            report.figure(COST, name + ": row versions left for vacuum", cost.deadRows() / (double) many, "rows/job");
+        }
     }
 
     /** The rates of some rounds of each, in turn, each round on a database of its own. */
@@ -87,7 +97,9 @@ final class Working {
 
     private double burn(JobPeer peer, String round) throws Exception {
         try (BenchDatabase database = BenchDatabase.create(server)) {
+            database.measureCosts();
             double rate = peer.burn(database, many);
+            costs.put(peer, database.cost());
             System.out.printf("  %s: %s: %,.0f/s%n", round, peer.name(), rate);
             return rate;
         }

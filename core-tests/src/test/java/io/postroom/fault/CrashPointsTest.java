@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Relays that die at every step of a delivery, one after the other, while messages of every kind are published. */
 class CrashPointsTest {
@@ -118,7 +118,7 @@ class CrashPointsTest {
 
     /** On the lanes' own threads, one message at a time, and on others, where many are on their way and answers come out of turn. */
     @ParameterizedTest
-    @ValueSource(ints = {0, 16})
+    @MethodSource("io.postroom.fault.FaultSettings#threadsToTry")
     void losesAndInventsNothingWhereverItDies(int pipelined) throws Exception {
         threads = pipelined;
         long seed = Long.getLong("postroom.seed", System.nanoTime());

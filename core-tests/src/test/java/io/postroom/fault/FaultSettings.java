@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** What a {@link FaultMain} is to be, as text that fits a command line. Immutable. */
 final class FaultSettings {
@@ -15,6 +16,12 @@ final class FaultSettings {
 
     private FaultSettings(Map<String, String> values) {
         this.values = values;
+    }
+
+    /** Threads that send: the lanes' own, or others, with many messages on their way. One of the two where the build says which. */
+    static IntStream threadsToTry() {
+        Integer only = Integer.getInteger("postroom.fault.threads");
+        return only == null || Boolean.getBoolean("postroom.long") ? IntStream.of(0, 16) : IntStream.of(only);
     }
 
     static FaultSettings on(TestDatabase database, Path directory) {

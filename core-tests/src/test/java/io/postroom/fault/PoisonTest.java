@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Messages that throw, hang, exhaust memory or end the process, among others that do not; a supervisor starts it again. */
 class PoisonTest {
@@ -32,7 +32,7 @@ class PoisonTest {
 
     /** On the lanes' own threads, where the poison takes the lane with it, and on others, where it takes all that is in flight. */
     @ParameterizedTest
-    @ValueSource(ints = {0, 16})
+    @MethodSource("io.postroom.fault.FaultSettings#threadsToTry")
     void isBuriedAfterItsAttemptsAndNeverANeighbour(int threads) throws Exception {
         DeliveryFile file = DeliveryFile.at(directory.resolve(FaultMain.GOES_ON));
         try (TestDatabase database = TestDatabase.create();
@@ -114,7 +114,7 @@ class PoisonTest {
 
     /** As in an application that has a relay inside and does not end when memory runs out. */
     @ParameterizedTest
-    @ValueSource(ints = {0, 16})
+    @MethodSource("io.postroom.fault.FaultSettings#threadsToTry")
     void thatExhaustsMemoryIsBuriedByAProcessThatLivesOn(int threads) throws Exception {
         DeliveryFile file = DeliveryFile.at(directory.resolve(FaultMain.GOES_ON));
         try (TestDatabase database = TestDatabase.create()) {

@@ -2,7 +2,8 @@
 --   :queue text   :limit int   :bytes_max bigint, of payloads and headers; one job may have more   :worker uuid   :kinds text[]
 --   :attempts_max int[], of these kinds   :deadlines bigint[], of these kinds, in milliseconds   :slack double precision, seconds
 -- A key that is unique among the ready ones is free from now on. An attempt is counted now, before it begins. It is exact if it is the last one or came after a crash: begin.sql notes when it begins.
--- Locks: the rows, skipping locked ones. Index: job_claim, the primary key. MATERIALIZED is a fence: a plain subquery may be run again
+-- Locks: the rows, skipping locked ones. Index: job_claim, the primary key. The end of the queue is a comparison of rows: a planner that
+-- takes both ends for a range expects a handful of jobs, and fetches and sorts them all. MATERIALIZED is a fence: a plain subquery may be run again
 -- and claim more than :limit. An array instead of a join: whatever the planner believes, it looks up those rows and no other. What does
 -- not fit into :bytes_max is left as it was; mostly all does, and only a sum is made. RETURNING has no order; the caller sorts.
 with due as materialized (
@@ -10,7 +11,8 @@ with due as materialized (
            case when pg_column_compression(payload) is null then pg_column_size(payload) else octet_length(payload::text) end
                + coalesce(pg_column_size(headers), 0) as bytes
     from /*schema*/job
-    where (hashtextextended(queue, 0) << 16) + priority between hashtextextended(:queue, 0) << 16 and (hashtextextended(:queue, 0) << 16) + 32767
+    where (hashtextextended(queue, 0) << 16) + priority >= (hashtextextended(:queue, 0) << 16) - 32768
+      and ((hashtextextended(queue, 0) << 16) + priority, turn) < ((hashtextextended(:queue, 0) << 16) + 32768, 0)
       and queue = :queue and state = 'ready' and waits is null
       and not exists (select from /*schema*/job_queue where name = :queue and paused_at is not null)
     order by (hashtextextended(queue, 0) << 16) + priority, turn

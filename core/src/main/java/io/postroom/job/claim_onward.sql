@@ -12,9 +12,11 @@ with due as materialized (
                case when pg_column_compression(payload) is null then pg_column_size(payload) else octet_length(payload::text) end
                    + coalesce(pg_column_size(headers), 0) as bytes
         from /*schema*/job
-        where (hashtextextended(queue, 0) << 16) + job.priority = (hashtextextended(:queue, 0) << 16) + known.priority
-          and job.turn > known.turn and queue = :queue and state = 'ready' and waits is null
-        order by job.turn
+        where ((hashtextextended(queue, 0) << 16) + job.priority, job.turn)
+              > ((hashtextextended(:queue, 0) << 16) + known.priority, known.turn)
+          and (hashtextextended(queue, 0) << 16) + job.priority <= (hashtextextended(:queue, 0) << 16) + known.priority
+          and queue = :queue and state = 'ready' and waits is null
+        order by (hashtextextended(queue, 0) << 16) + job.priority, job.turn
         limit :limit
         for update skip locked
     ) as picked

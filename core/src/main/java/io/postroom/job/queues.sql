@@ -29,8 +29,8 @@ counted as (
                from (
                    select
                    from /*schema*/job as j
-                   where (hashtextextended(j.queue, 0) << 16) + j.priority
-                               between hashtextextended(name.queue, 0) << 16 and (hashtextextended(name.queue, 0) << 16) + 32767
+                   where (hashtextextended(j.queue, 0) << 16) + j.priority >= (hashtextextended(name.queue, 0) << 16) - 32768
+                     and ((hashtextextended(j.queue, 0) << 16) + j.priority, j.turn) < ((hashtextextended(name.queue, 0) << 16) + 32768, 0)
                      and j.queue = name.queue and j.state = 'ready' and j.waits is null
                    order by (hashtextextended(j.queue, 0) << 16) + j.priority, j.turn
                    limit :count_max
