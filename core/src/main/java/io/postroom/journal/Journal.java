@@ -290,16 +290,16 @@ public final class Journal {
      * day that is archived in between is found there. A day is archived only when it is over and two later ones have been stamped: the
      * last day that is known to be stamped, and what comes after it, need not be looked for.
      */
-    private Map<Long, JournalTable.Due> messages(Connection tx, List<Place> places, Filter filter) {
-        Map<Long, JournalTable.Due> found = table.readMessages(tx, places, filter);
-        if (found.size() == places.size()) {
+    private Map<Place, JournalTable.Due> messages(Connection tx, List<Place> places, Filter filter) {
+        Map<Place, JournalTable.Due> found = table.readMessages(tx, places, filter);
+        if (found.keySet().containsAll(places)) {
             return found;
         }
         // Without a filter what is missing is not in the outbox; with one it is mostly not wanted.
         Head end = head();
         LocalDate hot = filter.equals(Filter.ALL) || end == UNKNOWN ? LocalDate.MAX : end.day();
         List<Place> missing = places.stream()
-                .filter(place -> !found.containsKey(place.seq()) && place.day().isBefore(hot))
+                .filter(place -> !found.containsKey(place) && place.day().isBefore(hot))
                 .toList();
         if (!missing.isEmpty()) {
             found.putAll(table.readArchivedMessages(tx, missing, filter));
@@ -310,12 +310,12 @@ public final class Journal {
     /** Where a message lies in the outbox. */
     public record Place(long seq, LocalDate day) {}
 
-    /** The messages at some places, archived or not, by seq; what is no longer there is missing. As stored: see {@link #reading}. */
-    public Map<Long, Message> fetch(List<Place> places) {
-        Map<Long, Message> messages = new HashMap<>();
+    /** The messages at some places, archived or not; what is no longer there is missing. As stored: see {@link #reading}. */
+    public Map<Place, Message> fetch(List<Place> places) {
+        Map<Place, Message> messages = new HashMap<>();
         if (!places.isEmpty()) {
             database.run(tx -> messages(tx, places, Filter.ALL))
-                    .forEach((seq, due) -> messages.put(seq, due.message()));
+                    .forEach((place, due) -> messages.put(place, due.message()));
         }
         return messages;
     }
@@ -342,23 +342,22 @@ public final class Journal {
     }
 
     private static List<Place> places(List<JournalTable.Entry> entries) {
-        return entries.stream()
-                .map(entry -> new Place(entry.seq(), entry.outboxDay()))
-                .toList();
+        return entries.stream().map(JournalTable.Entry::place).toList();
     }
 
-    private List<Batch.Item> items(List<JournalTable.Entry> entries, Map<Long, JournalTable.Due> messages) {
+    private List<Batch.Item> items(List<JournalTable.Entry> entries, Map<Place, JournalTable.Due> messages) {
         List<Batch.Item> items = new ArrayList<>(messages.size());
         for (JournalTable.Entry entry : entries) {
-            JournalTable.Due due = messages.get(entry.seq());
+            Place place = entry.place();
+            JournalTable.Due due = messages.get(place);
             if (due != null) {
-                items.add(item(entry, due));
+                items.add(item(entry, place, due));
             }
         }
         return items;
     }
 
-    private Batch.Item item(JournalTable.Entry entry, JournalTable.Due due) {
+    private Batch.Item item(JournalTable.Entry entry, Place place, JournalTable.Due due) {
         Message message = due.message();
         Reading.Unreadable unreadable = null;
         if (!upcasters.isEmpty()) {
@@ -369,7 +368,6 @@ public final class Journal {
                 unreadable = (Reading.Unreadable) reading;
             }
         }
-        Place place = new Place(entry.seq(), entry.outboxDay());
         return new Batch.Item(
                 entry.position(), place, entry.keyHash(), entry.bytes(), due.early(), message, unreadable);
     }

@@ -46,7 +46,12 @@ final class JournalTable {
     }
 
     /** The narrow part of a message: where it is, and how much of it there is. */
-    record Entry(long position, LocalDate day, long seq, LocalDate outboxDay, int bytes, int keyHash, boolean mine) {}
+    record Entry(long position, LocalDate day, long seq, LocalDate outboxDay, int bytes, int keyHash, boolean mine) {
+        /** Where its message lies. */
+        Journal.Place place() {
+            return new Journal.Place(seq, outboxDay);
+        }
+    }
 
     /** A message, and how long it must still wait. */
     record Due(Message message, Duration early) {}
@@ -114,17 +119,21 @@ final class JournalTable {
                 row.getBoolean(7));
     }
 
-    /** Messages by seq; those that the filter leaves out are missing. */
-    Map<Long, Due> readMessages(Connection tx, List<Journal.Place> entries, Filter filter) {
+    /**
+     * Messages by place: in a copy whose sequence was lost, two days may have one seq. Those that the filter leaves out are missing; there
+     * may be others that have a seq of these entries on another of their days.
+     */
+    Map<Journal.Place, Due> readMessages(Connection tx, List<Journal.Place> entries, Filter filter) {
         return readMessages(readMessages, tx, entries, filter);
     }
 
     /** The same of those that are archived. */
-    Map<Long, Due> readArchivedMessages(Connection tx, List<Journal.Place> entries, Filter filter) {
+    Map<Journal.Place, Due> readArchivedMessages(Connection tx, List<Journal.Place> entries, Filter filter) {
         return readMessages(readArchivedMessages, tx, entries, filter);
     }
 
-    private static Map<Long, Due> readMessages(Sql sql, Connection tx, List<Journal.Place> entries, Filter filter) {
+    private static Map<Journal.Place, Due> readMessages(
+            Sql sql, Connection tx, List<Journal.Place> entries, Filter filter) {
         long[] seqs = entries.stream().mapToLong(Journal.Place::seq).toArray();
         LocalDate firstDay = entries.stream()
                 .map(Journal.Place::day)
@@ -134,7 +143,7 @@ final class JournalTable {
                 .map(Journal.Place::day)
                 .max(LocalDate::compareTo)
                 .orElseThrow();
-        Map<Long, Due> messages = new HashMap<>(entries.size() * 2);
+        Map<Journal.Place, Due> messages = new HashMap<>(entries.size() * 2);
         sql.on(tx)
                 .set("seqs", seqs)
                 .set("first_day", firstDay)
@@ -142,7 +151,9 @@ final class JournalTable {
                 .set("aggregate_types", filter.aggregateTypesOrNull())
                 .set("event_types", filter.eventTypesOrNull())
                 .set("tenants", filter.tenantsOrNull())
-                .list(row -> messages.put(row.getLong(1), new Due(MessageRow.readPublished(row, 2), early(row))));
+                .list(row -> messages.put(
+                        new Journal.Place(row.getLong(1), row.getObject(14, LocalDate.class)),
+                        new Due(MessageRow.readPublished(row, 2), early(row))));
         return messages;
     }
 

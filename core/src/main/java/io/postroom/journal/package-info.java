@@ -18,7 +18,8 @@
  * there, on whichever node.
  *
  * <p>Transaction ids of another cluster mean nothing here. A restored dump is noticed by the cluster's identity, by ids that went
- * back, or by rows that claim an id not yet given out; then {@code restamp} gives a position to every outbox row that has none.
+ * back, or by rows that claim an id not yet given out; then {@code restamp} gives a position to every outbox row that has none. No tick
+ * from before it, nor its own, tells a later stamp from which seq and day on to look: that takes a tick of the new cluster.
  *
  * <p>Old days leave outbox and journal for the archive, whole and in their order. A reader asks the journal for the entry right after its
  * position; if it is not there, {@code archive_day} says in which archived day it lies, and no further than that day is read at once.

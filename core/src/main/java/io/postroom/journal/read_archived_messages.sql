@@ -4,7 +4,8 @@
 -- Index: the unique one on seq that each partition has.
 select seq, id, tenant_id, aggregate_type, aggregate_id, aggregate_version, event_type, event_version, payload, headers,
        occurred_at, available_at,
-       case when available_at > clock_timestamp() then (extract(epoch from available_at - clock_timestamp()) * 1000000)::bigint end as early
+       case when available_at > clock_timestamp() then (extract(epoch from available_at - clock_timestamp()) * 1000000)::bigint end as early,
+       day
 from /*schema*/outbox_archive
 where seq = any (:seqs) and day between :first_day and :last_day
   and (:aggregate_types::text[] is null or aggregate_type = any (:aggregate_types::text[]))

@@ -1,7 +1,8 @@
 -- Least privilege for schema /*name*/. Run as a superuser, or as the role that migrated if it may create roles. Running it again
 -- changes nothing; do so after each migration.
 -- owner     owns everything, logs in nowhere; migrations run as a role that may become it
--- writer    the application: publishes, enqueues, keeps idempotency keys and external calls, and can read nothing else
+-- writer    the application: publishes and enqueues; keeps and reads idempotency keys, external calls, schedules, limits of jobs, locks
+--           and leases; reads no message, and of jobs and their batches no more than the ids
 -- relay     stamps, reads and settles; claims and ends jobs; keeps partitions ahead through a function that has the owner's rights
 -- reader    looks at everything, changes nothing
 -- operator  a reader who may also change subscriptions, lanes and deliveries, and redrive or discard dead letters; every act is audited

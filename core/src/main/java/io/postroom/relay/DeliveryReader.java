@@ -37,7 +37,7 @@ final class DeliveryReader {
         List<DeliveryTable.Row> sorted = rows.stream()
                 .sorted(Comparator.comparingLong(row -> row.id().position()))
                 .toList();
-        Map<Long, Message> stored = journal.fetch(sorted.stream()
+        Map<Journal.Place, Message> stored = journal.fetch(sorted.stream()
                 .filter(row -> row.id().deadLetter() == null)
                 .map(row -> row.id().place())
                 .toList());
@@ -50,8 +50,7 @@ final class DeliveryReader {
         List<Claimed> claimed = new ArrayList<>(sorted.size());
         for (DeliveryTable.Row row : sorted) {
             Long letter = row.id().deadLetter();
-            claimed.add(
-                    reading(row, letter == null ? stored.get(row.id().place().seq()) : redriven.get(letter)));
+            claimed.add(reading(row, letter == null ? stored.get(row.id().place()) : redriven.get(letter)));
         }
         return claimed;
     }

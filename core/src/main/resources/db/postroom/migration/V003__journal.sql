@@ -22,7 +22,8 @@ create table /*schema*/tick (
     -- A stamp too large for one transaction goes on: rows that target sees and snapshot does not, beyond cut, are still due.
     target   pg_snapshot,
     cut      bigint,
-    -- A transaction whose xid is greater began to write after this tick: its rows have a greater seq and no earlier day.
+    -- A transaction whose xid is greater began to write after this tick: its rows have a greater seq and no earlier day. Nothing of
+    -- that holds for 3, the xid of ticks that were made in another cluster or by restamp.
     xid      xid8        not null default pg_current_xact_id(),
     seq      bigint      not null,
     day      date        not null,
@@ -142,8 +143,9 @@ begin
     -- The floor: rows that the last snapshot could not see were written after the newest tick whose xid is below its xmin.
     -- One day of margin, in case the clock was set back over midnight; if that tick is in the future, the clock was set back
     -- further, and no day is left out. There is no upper bound: rows may have been written by a clock that ran ahead.
+    -- After a restamp there is no such tick at first: then neither a seq nor a day is left out.
     select tick.seq, tick.at into lower_bound
-    from /*schema*/tick where tick.xid < pg_snapshot_xmin(last.snapshot) order by tick.xid desc limit 1;
+    from /*schema*/tick where tick.xid > '3' and tick.xid < pg_snapshot_xmin(last.snapshot) order by tick.xid desc limit 1;
     first_day := case when lower_bound.at <= now() then (lower_bound.at at time zone 'utc')::date - 1 else '-infinity' end;
     -- Read before this transaction has an xid of its own; see tick.seq.
     select sequence.last_value - case when sequence.is_called then 0 else 1 end into last_seq

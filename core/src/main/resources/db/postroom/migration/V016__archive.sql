@@ -692,9 +692,9 @@ create function /*schema*/restamp(out restamped bigint, out last_position bigint
 as
 $$
 declare
-    last     record;
-    last_seq bigint;
-    today    date := (now() at time zone 'utc')::date;
+    last    record;
+    max_seq bigint;
+    today   date := (now() at time zone 'utc')::date;
 begin
     perform pg_advisory_xact_lock(hashtextextended('/*schema*/stamp', 0));
     if current_setting('synchronous_commit') = 'off' then
@@ -703,13 +703,14 @@ begin
     select tick.position, tick.day into strict last from /*schema*/tick order by tick.position desc limit 1;
     today := greatest(today, last.day);
     perform /*schema*/keep_partitions();
-    -- A logical copy does not bring the sequence along.
-    select setval('/*schema*/outbox_seq_seq', greatest(max(o.seq), (select max(a.seq) from /*schema*/outbox_archive as a),
-                                                      (select sequence.last_value from /*schema*/outbox_seq_seq as sequence)))
-    into last_seq
-    from /*schema*/outbox as o;
+    -- A logical copy does not bring the sequence along. One that is not behind stays alone: others draw from it meanwhile, and it must not
+    -- go back. The rows are asked first, so that what is drawn and committed in between does not look as if it was ahead.
+    select greatest(max(o.seq), (select max(a.seq) from /*schema*/outbox_archive as a)) into max_seq from /*schema*/outbox as o;
+    perform setval('/*schema*/outbox_seq_seq', max_seq) from /*schema*/outbox_seq_seq as sequence where sequence.last_value < max_seq;
 
     update /*schema*/outbox as o set xid = '3' where o.xid >= pg_snapshot_xmin(pg_current_snapshot());
+    -- None of these ticks, nor the one below, bounds what a later stamp looks for: transactions that are open now may have drawn any seq,
+    -- before the sequence was set, or after this transaction got its xid.
     update /*schema*/tick as t set xid = '3' where t.xid <> '3';
 
     with unstamped as materialized (
@@ -723,8 +724,10 @@ begin
         select last.position + row_number() over (order by u.seq), u.seq, today, u.day, u.key_hash, u.bytes
         from unstamped as u
     ), ticked as (
-        insert into /*schema*/tick (position, snapshot, seq, day)
-        select last.position + count(*), pg_current_snapshot(), last_seq, today from unstamped
+        insert into /*schema*/tick (position, snapshot, xid, seq, day)
+        select last.position + count(*), pg_current_snapshot(), '3',
+               (select sequence.last_value - case when sequence.is_called then 0 else 1 end from /*schema*/outbox_seq_seq as sequence), today
+        from unstamped
         on conflict (position) do update
             set snapshot = excluded.snapshot, target = null, cut = null, xid = excluded.xid, seq = excluded.seq,
                 day = excluded.day, at = excluded.at

@@ -299,7 +299,7 @@ public final class MessageCommand {
     private static Optional<Message> message(Postroom reading, Found found) {
         return place(reading, found)
                 .flatMap(at ->
-                        Optional.ofNullable(reading.journal().fetch(List.of(at)).get(at.seq())));
+                        Optional.ofNullable(reading.journal().fetch(List.of(at)).get(at)));
     }
 
     private static Why why(Postroom reading, String id) {

@@ -308,7 +308,7 @@ public final class MessagePages implements WebServer.Feature {
         if (position != null) {
             Optional<Journal.Place> place = reading.database().run(tx -> table.place(tx, position));
             Optional<Message> stored = place.flatMap(at ->
-                    Optional.ofNullable(reading.journal().fetch(List.of(at)).get(at.seq())));
+                    Optional.ofNullable(reading.journal().fetch(List.of(at)).get(at)));
             if (stored.isPresent()) {
                 return stored;
             }

@@ -19,7 +19,7 @@ public final class PayloadOptions {
             names = {"-c", "--config"},
             paramLabel = "FILE",
             description =
-                    "The settings of postroom serve. What they say in console.payloads holds here too; masked if they say nothing.")
+                    "The settings of postroom serve. What they say in console.payloads holds here too; if they say nothing, tail shows payloads and every other command masks them.")
     private @Nullable Path config;
 
     @Option(names = "--reveal", description = "Show what is masked; needs --reason, and the audit tells.")
@@ -29,9 +29,15 @@ public final class PayloadOptions {
         return reveal;
     }
 
-    /** What these options ask for; refuses what nobody may have before anything is read. */
+    /** What these options ask for, masked if nobody has said otherwise; refuses what nobody may have before anything is read. */
     public Reveal reveal(Terminal terminal, Supplier<Act> act) {
-        Payloads payloads = payloads(terminal);
+        // Without users a console shows all to whoever has its token; a command asks for none, so that somebody has to
+        // have said it.
+        return reveal(terminal, act, Payloads.MASKED);
+    }
+
+    Reveal reveal(Terminal terminal, Supplier<Act> act, Payloads unsaid) {
+        Payloads payloads = payloads(terminal, unsaid);
         if (!reveal || payloads == Payloads.SHOWN) {
             return new Reveal(payloads, null);
         }
@@ -41,15 +47,13 @@ public final class PayloadOptions {
         return new Reveal(payloads, act.get());
     }
 
-    private Payloads payloads(Terminal terminal) {
+    private Payloads payloads(Terminal terminal, Payloads unsaid) {
         Path file = config;
         if (file == null) {
-            return Payloads.MASKED;
+            return unsaid;
         }
         try (RelayFile read = RelayFile.read(file.toString(), SettingsText.of(file), terminal, Set.of())) {
-            // Without users a console shows all to whoever has its token; a command asks for none, so that somebody has
-            // to have said it.
-            return read.console().payloads(Payloads.MASKED);
+            return read.console().payloads(unsaid);
         }
     }
 }

@@ -26,9 +26,14 @@ public final class RevealOptions {
             description = "Who reveals it; kept in the audit. The user of the operating system unless given.")
     private @Nullable String actor;
 
-    /** What these options ask for; refuses what nobody may have before anything is read. */
+    /** What these options ask for, masked if nobody has said otherwise; refuses what nobody may have before anything is read. */
     public Reveal read(Terminal terminal) {
-        Reveal reveal = payloads.reveal(terminal, () -> OperatorOptions.act(actor, reason));
+        return read(terminal, Payloads.MASKED);
+    }
+
+    /** The same for a command that shows so much if nobody has said anything. */
+    public Reveal read(Terminal terminal, Payloads unsaid) {
+        Reveal reveal = payloads.reveal(terminal, () -> OperatorOptions.act(actor, reason), unsaid);
         if (!payloads.isReveal() && reveal.payloads() != Payloads.SHOWN && (reason != null || actor != null)) {
             throw new CommandException(ExitCode.USAGE, "--reason and --actor are for --reveal, which is missing");
         }

@@ -49,17 +49,17 @@ import picocli.CommandLine.Option;
         },
         footer = {
             "%nEach line has position, id, tenantId, aggregateType, aggregateId, aggregateVersion, eventType,",
-            "eventVersion, occurredAt, headers and payload, whose values are masked unless they are shown to everybody",
-            "or revealed. A payload that is revealed is as it was sent, except that a line break between its tokens is a",
-            "space, and read by upcasters if there are any for it. A message that is scheduled for later is printed when",
-            "it is due.",
+            "eventVersion, occurredAt, headers and payload, which is as it was sent, except that a line break between its",
+            "tokens is a space, and read by upcasters if there are any for it. Where a file that is given by --config says",
+            "console.payloads: masked, values are masked unless they are revealed; where it says hidden, payloads are left",
+            "out. A message that is scheduled for later is printed when it is due.",
             "Ctrl-C ends it with exit code 0. What is written into a pipe counts as delivered, read or not:",
             "use --limit, not head, to take an exact number.",
             "%nExamples:",
             "  postroom tail --url postgres://localhost/shop --subscription me --from beginning",
             "  postroom tail --subscription me --type OrderPaid --type OrderShipped | jq .aggregateId",
-            "  postroom tail --subscription me --type OrderPaid --reveal --reason 'ticket 4711' | jq .payload",
-            "  postroom tail --subscription nightly --until-idle 2s -c serve.yaml > messages.jsonl"
+            "  postroom tail --subscription nightly --until-idle 2s > messages.jsonl",
+            "  postroom tail --subscription me -c serve.yaml --reveal --reason 'ticket 4711' | jq .payload"
         })
 public final class TailCommand implements Callable<Integer> {
     private static final int CONNECTIONS = 5;
@@ -129,7 +129,8 @@ public final class TailCommand implements Callable<Integer> {
         if (limit != null && limit < 1) {
             throw new CommandException(ExitCode.USAGE, "--limit is " + limit + ", the least is 1");
         }
-        Reveal reveal = revealing.read(terminal);
+        // A consumer like any other: it gets what was sent unless its settings say that nobody is to see it.
+        Reveal reveal = revealing.read(terminal, Payloads.SHOWN);
         Subscription subscription = subscription();
         Upcasters upcasters = UpcasterPlugins.load(plugins);
         DatabaseUrl url = DatabaseUrl.find(options.url(), terminal.environment());

@@ -107,10 +107,7 @@ class ArchiveCommandTest {
                                 "--from",
                                 "beginning",
                                 "--limit",
-                                "20",
-                                "--reveal",
-                                "--reason",
-                                "to compare them")
+                                "20")
                         .out()
                         .lines())
                 .as("as tail prints it, which goes on in the archive")

@@ -47,7 +47,7 @@ class ArchivedMessagesTest {
                         .extracting(BrowseTable.Entry::position)
                         .containsExactly(23L, 22L, 21L, 20L);
                 Journal.Place place = table.place(tx, 3).orElseThrow();
-                assertThat(database.postroom().journal().fetch(List.of(place)).get(place.seq()))
+                assertThat(database.postroom().journal().fetch(List.of(place)).get(place))
                         .isEqualTo(archived.get(2));
                 assertThat(table.transaction(tx, place).orElseThrow().messages())
                         .isEqualTo(archived.size());

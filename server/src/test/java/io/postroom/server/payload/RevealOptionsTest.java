@@ -8,7 +8,9 @@ import io.postroom.testkit.TestDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -29,6 +31,12 @@ class RevealOptionsTest {
 
     private static TestDatabase database;
     private static UUID message;
+
+    @TempDir
+    private static Path files;
+
+    /** Settings that say that values are masked. */
+    private static Path masked;
 
     @TempDir
     private Path folder;
@@ -65,10 +73,17 @@ class RevealOptionsTest {
                     Stream.concat(Arrays.stream(filled(command, run).split(" ")), Arrays.stream(more))
                             .toArray(String[]::new));
         }
+
+        /** Where values are masked: a tail shows them unless its settings say so. */
+        CommandRun masking(String run, String... more) {
+            Stream<String> settings = this == TAIL ? Stream.of("-c", masked.toString()) : Stream.of();
+            return run(run, Stream.concat(settings, Arrays.stream(more)).toArray(String[]::new));
+        }
     }
 
     @BeforeAll
-    static void create() {
+    static void create() throws IOException {
+        masked = Files.writeString(files.resolve("masked.yaml"), "console: {payloads: masked}\n");
         database = TestDatabase.create();
         Message published = Message.about("person", "p-1")
                 .event("person.born")
@@ -115,17 +130,17 @@ class RevealOptionsTest {
     @ParameterizedTest
     @EnumSource
     void masksValuesUnlessTold(Printing printing) {
-        CommandRun masked = printing.run("masked");
-        assertThat(masked.exitCode()).as(masked.err()).isZero();
-        assertThat(masked.out()).contains(MASKED).doesNotContain("Ada").doesNotContain("London");
-        assertThat(masked.err()).contains("values are masked; --reveal --reason TEXT shows them");
+        CommandRun printed = printing.masking("masked");
+        assertThat(printed.exitCode()).as(printed.err()).isZero();
+        assertThat(printed.out()).contains(MASKED).doesNotContain("Ada").doesNotContain("London");
+        assertThat(printed.err()).contains("values are masked; --reveal --reason TEXT shows them");
         assertThat(audited("true")).isZero();
     }
 
     @ParameterizedTest
     @EnumSource
     void revealsThemWithAReasonThatIsAuditedOnce(Printing printing) {
-        CommandRun revealed = printing.run("revealed", "--reveal", "--reason", "ticket 1", "--actor", "bert");
+        CommandRun revealed = printing.masking("revealed", "--reveal", "--reason", "ticket 1", "--actor", "bert");
         assertThat(revealed.exitCode()).as(revealed.err()).isZero();
         assertThat(revealed.out()).contains(PAYLOAD).doesNotContain("•••");
         assertThat(revealed.err()).doesNotContain("masked");
@@ -142,7 +157,7 @@ class RevealOptionsTest {
                 "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'the audit is full'; end $$",
                 "create trigger refuse before insert on postroom.audit for each row execute function refuse()");
         try {
-            CommandRun refused = printing.run("refused", "--reveal", "--reason", "ticket 1");
+            CommandRun refused = printing.masking("refused", "--reveal", "--reason", "ticket 1");
             assertThat(refused.exitCode()).isEqualTo(1);
             assertThat(refused.err()).contains("the audit is full");
             assertThat(refused.out()).isEmpty();
@@ -154,14 +169,15 @@ class RevealOptionsTest {
     @ParameterizedTest
     @EnumSource
     void revealsNothingWithoutAReason(Printing printing) {
-        CommandRun silent = printing.run("silent", "--reveal");
+        CommandRun silent = printing.masking("silent", "--reveal");
         assertThat(silent.exitCode()).isEqualTo(2);
         assertThat(silent.err()).contains("--reason is missing");
         assertThat(silent.out()).isEmpty();
-        CommandRun idle = printing.run("silent", "--reason", "ticket 1");
+        CommandRun idle = printing.masking("silent", "--reason", "ticket 1");
         assertThat(idle.exitCode()).isEqualTo(2);
         assertThat(idle.err()).contains("--reason and --actor are for --reveal, which is missing");
-        assertThat(printing.run("silent", "--reveal", "--reason", " ").err()).contains("reason is empty");
+        assertThat(printing.masking("silent", "--reveal", "--reason", " ").err())
+                .contains("reason is empty");
         assertThat(audited("true")).isZero();
     }
 
@@ -189,27 +205,48 @@ class RevealOptionsTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "TAIL")
     void aFileThatSaysNothingOfPayloadsShowsNone(Printing printing) throws IOException {
-        Map<String, String> files = Map.of(
+        for (String file : silent()) {
+            CommandRun printed = printing.run("", "-c", file);
+            assertThat(printed.exitCode()).as(printed.err()).isZero();
+            assertThat(printed.out())
+                    .as(file)
+                    .contains(MASKED)
+                    .doesNotContain("Ada")
+                    .doesNotContain("London");
+            assertThat(printed.err()).contains("values are masked; --reveal --reason TEXT shows them");
+        }
+        assertThat(audited("true")).isZero();
+    }
+
+    @Test
+    void aTailShowsPayloadsUnlessItsFileSaysOtherwise() throws IOException {
+        assertThat(Printing.TAIL.run("bare").out()).contains(PAYLOAD);
+        int runs = 0;
+        for (String file : silent()) {
+            CommandRun printed = Printing.TAIL.run("silent-" + runs++, "-c", file);
+            assertThat(printed.out()).as(file).contains(PAYLOAD);
+            assertThat(printed.err()).isEmpty();
+        }
+        assertThat(audited("true")).isZero();
+    }
+
+    /** Settings that say nothing of payloads. */
+    private List<String> silent() throws IOException {
+        Map<String, String> texts = Map.of(
                 "empty",
                 "",
                 "relay",
                 "subscriptions: {screen: {lanes: 1, log: {}}}\n",
                 "console",
                 "console: {address: 8642}\n");
-        for (Map.Entry<String, String> each : files.entrySet()) {
-            Path file = Files.writeString(folder.resolve(each.getKey() + ".yaml"), each.getValue());
-            CommandRun masked = printing.run("silent-" + each.getKey(), "-c", file.toString());
-            assertThat(masked.exitCode()).as(masked.err()).isZero();
-            assertThat(masked.out())
-                    .as(each.getKey())
-                    .contains(MASKED)
-                    .doesNotContain("Ada")
-                    .doesNotContain("London");
-            assertThat(masked.err()).contains("values are masked; --reveal --reason TEXT shows them");
+        List<String> paths = new ArrayList<>();
+        for (Map.Entry<String, String> each : texts.entrySet()) {
+            paths.add(Files.writeString(folder.resolve(each.getKey() + ".yaml"), each.getValue())
+                    .toString());
         }
-        assertThat(audited("true")).isZero();
+        return paths;
     }
 
     @Test
@@ -236,8 +273,9 @@ class RevealOptionsTest {
 
     private static JsonNode revealingTail(String name, String... more) {
         CommandRun tail = run(Stream.concat(
-                        Stream.of(
-                                ("tail --until-idle 100ms --reveal --reason ticket --subscription " + name).split(" ")),
+                        Stream.of(("tail --until-idle 100ms --reveal --reason ticket --subscription " + name + " -c "
+                                        + masked)
+                                .split(" ")),
                         Arrays.stream(more))
                 .toArray(String[]::new));
         assertThat(tail.exitCode()).as(tail.err()).isZero();
@@ -254,6 +292,8 @@ class RevealOptionsTest {
                 "person.born",
                 "--limit",
                 "1",
+                "-c",
+                masked.toString(),
                 "--reveal",
                 "--reason",
                 "ticket 1");
@@ -316,13 +356,13 @@ class RevealOptionsTest {
                         "[{\"op\":\"test\",\"path\":\"/name\",\"value\":\"Ada\"},"
                                 + "{\"op\":\"replace\",\"path\":\"/born/town\",\"value\":\"Paris\"}]")
                 .toString();
-        CommandRun masked = run("deadletter", "redrive", "1", "--patch", patch, "--dry-run", "-o", "json");
-        assertThat(masked.exitCode()).as(masked.err()).isZero();
-        assertThat(masked.out())
+        CommandRun unseen = run("deadletter", "redrive", "1", "--patch", patch, "--dry-run", "-o", "json");
+        assertThat(unseen.exitCode()).as(unseen.err()).isZero();
+        assertThat(unseen.out())
                 .contains("\"letters\":1")
                 .doesNotContain("samples")
                 .doesNotContain("London");
-        assertThat(masked.err()).contains("what the patch would change is not shown: payloads are masked; --reveal");
+        assertThat(unseen.err()).contains("what the patch would change is not shown: payloads are masked; --reveal");
         assertThat(run("deadletter", "redrive", "1", "--patch", patch, "--dry-run", "--reveal")
                         .err())
                 .contains("--reason is missing");

@@ -13,7 +13,6 @@ import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -120,6 +119,21 @@ class TailTest {
                 lines(run("--subscription", "me", "--until-idle", "200ms").out());
         assertThat(lines.stream().map(line -> line.at("/payload/n").asInt()))
                 .isEqualTo(IntStream.range(0, 500).boxed().toList());
+    }
+
+    @Test
+    void printsPayloadsAsTheyWereSentUnlessItsSettingsSayOtherwise() throws Exception {
+        String payload = "{ \"name\" : \"Ada\", \"total\": 12.50, \"name2\":\"\\u00e9\" }";
+        try (Connection tx = database.begin()) {
+            database.postroom().outbox().publish(tx, Messages.order("o1", payload));
+            tx.commit();
+        }
+        CommandRun bare =
+                CommandRun.of(Map.of(), "tail", "--url", database.url(), "--subscription", "me", "--limit", "1");
+        assertThat(bare.exitCode()).as(bare.err()).isZero();
+        assertThat(bare.out()).endsWith("\"payload\":" + payload + "}\n").hasLineCount(1);
+        assertThat(bare.err()).isEmpty();
+        assertThat(database.queryLong("select count(*) from postroom.audit")).isZero();
     }
 
     @Test
@@ -344,24 +358,13 @@ class TailTest {
 
     /** With payloads as they are; how they are masked is told by RevealOptionsTest. */
     private CommandRun run(String... arguments) {
-        String[] all = Stream.concat(Stream.of("tail", "-c", settings()), Stream.of(arguments))
-                .toArray(String[]::new);
+        String[] all = Stream.concat(Stream.of("tail"), Stream.of(arguments)).toArray(String[]::new);
         return CommandRun.of(Map.of("POSTROOM_URL", database.url()), all);
     }
 
     private Program tail(String subscription, String... more) {
-        Stream<String> all =
-                Stream.of("tail", "-c", settings(), "--url", database.url(), "--subscription", subscription);
+        Stream<String> all = Stream.of("tail", "--url", database.url(), "--subscription", subscription);
         return Program.start(Stream.concat(all, Stream.of(more)).toArray(String[]::new));
-    }
-
-    private String settings() {
-        try {
-            return Files.writeString(folder.resolve("serve.yaml"), "console: {payloads: shown}\n")
-                    .toString();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     private void publish(int messages) throws SQLException {
