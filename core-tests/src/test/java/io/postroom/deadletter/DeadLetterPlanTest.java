@@ -16,6 +16,8 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -185,6 +187,38 @@ class DeadLetterPlanTest {
         List<JsonNode> nodes = explain(
                 DeadLetters.class, "find_ids.sql", Map.of(":after", "50000", ":up_to", "100000", ":limit", "500"));
         assertThat(nodes).allSatisfy(node -> assertThat(read(node)).isLessThanOrEqualTo(500));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aStepLooksForWhatGoesBeforeInTheKeysOfWhatItFoundOnly(boolean analyzed) throws SQLException {
+        if (analyzed) {
+            yard.database.execute("analyze");
+        }
+        String found = LongStream.rangeClosed(50_001, 50_500)
+                .mapToObj(String::valueOf)
+                .collect(Collectors.joining(",", "'{", "}'"));
+        List<JsonNode> nodes = explain(
+                DeliveryRedriver.class,
+                "earlier.sql",
+                Map.of(
+                        ":found::",
+                        found + "::",
+                        ":after",
+                        "50000",
+                        ":last",
+                        "50500",
+                        ":up_to",
+                        "100000",
+                        ":limit",
+                        "500"));
+        assertThat(nodes.stream()
+                        .filter(node -> node.path("Relation Name").asString("").equals("dead_letter"))
+                        .mapToDouble(
+                                node -> read(node) * node.get("Actual Loops").asDouble())
+                        .sum())
+                .as("each that was found, and what may be there of its key")
+                .isLessThanOrEqualTo(1_010);
     }
 
     @ParameterizedTest

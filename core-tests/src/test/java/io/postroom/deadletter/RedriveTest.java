@@ -152,6 +152,60 @@ class RedriveTest {
         assertThat(yard.count("delivery", "state = 'waiting'")).isEqualTo(5);
     }
 
+    /** Three messages of one key, the first of which was redriven and is the last that was buried, behind many of others. */
+    private void buryTheFirstLast() {
+        yard.publish(Messages.sequence("h", 3));
+        bury(1_200);
+        yard.stepToEnd(id(request(
+                RedriveRequest.redrive(DeadLetterFilter.ofIds(1L)).actor("anna").reason("to see"))));
+        yard.accept("billing");
+        yard.bury("billing", "j.position = 1");
+    }
+
+    @Test
+    void aMessageThatWasBuriedAgainGoesBeforeTheLaterOnesOfItsKey() {
+        buryTheFirstLast();
+        Redrive done = yard.stepToEnd(id(request(yard.redriveOf("billing"))));
+        assertThat(done.state()).isEqualTo(RedriveState.DONE);
+        assertThat(List.of(done.total(), done.done(), done.skipped())).containsExactly(1_203L, 1_203L, 0L);
+        assertThat(yard.texts("select position from postroom.delivery where position <= 3 order by due_at, position"))
+                .containsExactly("1", "2", "3");
+    }
+
+    @Test
+    void aMessageThatWasBuriedAgainIsTheFirstOfACanaryAndOfAPatchToo() {
+        buryTheFirstLast();
+        UUID id = id(request(yard.redriveOf("billing")
+                .canary(2)
+                .patch(JsonPatch.parse("[{\"op\":\"add\",\"path\":\"/mended\",\"value\":true}]"))));
+        assertThat(yard.stepToEnd(id).state()).isEqualTo(RedriveState.CANARY);
+        assertThat(yard.texts("select position from postroom.delivery order by due_at, position"))
+                .containsExactly("1", "2");
+        assertThat(yard.count("dead_letter", "patched is not null")).isEqualTo(2);
+        yard.accept("billing");
+        yard.redrives.step(id);
+        assertThat(yard.stepToEnd(id).done()).isEqualTo(1_203);
+    }
+
+    @Test
+    void aMessageThatWasBuriedAgainAndIsOnItsWayIsSkippedOnceAndHoldsUpNobody() {
+        buryTheFirstLast();
+        yard.deliver("billing", "sending", "j.position = 1");
+        Redrive done = yard.stepToEnd(id(request(yard.redriveOf("billing"))));
+        assertThat(List.of(done.done(), done.skipped())).containsExactly(1_202L, 1L);
+    }
+
+    @Test
+    void theOrderOfAKeyIsThatOfWhatIsMeantOnly() {
+        buryTheFirstLast();
+        Redrive asked = request(RedriveRequest.redrive(DeadLetterFilter.ofIds(2L, 3L))
+                .actor("anna")
+                .reason("the later ones"));
+        assertThat(yard.stepToEnd(id(asked)).done()).isEqualTo(2);
+        assertThat(yard.texts("select position from postroom.dead_letter where resolution is null and position <= 3"))
+                .containsExactly("1");
+    }
+
     @Test
     void skipsWhatIsOnItsWayAgainAlready() {
         bury(4);

@@ -7,6 +7,7 @@ import io.postroom.relay.OnBurial;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
+import io.postroom.subscription.Act;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
 import java.time.Duration;
@@ -150,5 +151,71 @@ class RedrivenDeliveryTest {
             assertThat(yard.redrives.get(second).done()).isEqualTo(10);
             sink.awaitAccepted(10, DEADLINE);
         }
+    }
+
+    @Test
+    void aCanaryThatFailedAgainStopsTheRestWhateverBecameOfItSince() {
+        sink.answer(message -> true, Outcome.rejected("not a customer"));
+        publish(Messages.ofManyKeys("o", 10));
+        deliver();
+        assertThat(yard.count("dead_letter", "resolution is null")).isEqualTo(10);
+        UUID id = request(yard.redriveOf("billing").canary(2));
+        assertThat(yard.redrives.step(id).redrive().state()).isEqualTo(RedriveState.CANARY);
+        deliver();
+        // Before anybody looks at the canary, one is discarded and the other redriven, and delivered this time.
+        yard.stepToEnd(request(
+                RedriveRequest.discard(DeadLetterFilter.ofIds(11L)).actor("a").reason("r")));
+        yard.stepToEnd(request(
+                RedriveRequest.redrive(DeadLetterFilter.ofIds(12L)).actor("a").reason("r")));
+        sink.mend();
+        deliver();
+        assertThat(yard.count("delivery", "true")).isZero();
+        Redrive stopped = yard.redrives.step(id).redrive();
+        assertThat(stopped.state()).isEqualTo(RedriveState.STOPPED);
+        assertThat(stopped.note()).startsWith("2 of the first 2 failed again, first dead letter 11: ");
+        assertThat(yard.count("dead_letter", "resolution is null")).isEqualTo(8);
+    }
+
+    @Test
+    void aCanaryThatFailsWhereAReplayHasBuriedItMeanwhileStopsTheRest() {
+        sink.answer(message -> true, Outcome.rejected("not a customer"));
+        publish(Messages.ofManyKeys("o", 10));
+        deliver();
+        UUID id = request(yard.redriveOf("billing").canary(1));
+        yard.redrives.step(id);
+        yard.bury("billing", "j.position = (select position from postroom.delivery)");
+        deliver();
+        assertThat(yard.count("dead_letter", "id = 11 and origin = 1 and error like '%not a customer%'"))
+                .isOne();
+        yard.stepToEnd(request(
+                RedriveRequest.discard(DeadLetterFilter.ofIds(11L)).actor("a").reason("r")));
+        assertThat(yard.redrives.step(id).redrive().state()).isEqualTo(RedriveState.STOPPED);
+    }
+
+    @Test
+    void aCanaryThatWasSkippedStopsTheRest() {
+        sink.answer(message -> true, Outcome.rejected("not a customer"));
+        publish(Messages.ofManyKeys("o", 10));
+        deliver();
+        UUID id = request(yard.redriveOf("billing").canary(1));
+        yard.redrives.step(id);
+        yard.database
+                .postroom()
+                .subscriptions()
+                .skipMessage("billing", yard.one("select position from postroom.delivery"), new Act("bert", "enough"));
+        Redrive stopped = yard.redrives.step(id).redrive();
+        assertThat(stopped.state()).isEqualTo(RedriveState.STOPPED);
+        assertThat(stopped.note()).contains("skipped by bert: enough");
+    }
+
+    /** One relay that does what is due and goes. */
+    private void deliver() {
+        try (Relay relay = relay(OnBurial.CONTINUE)) {
+            relay.runOnce();
+        }
+    }
+
+    private static UUID request(RedriveRequest.Builder request) {
+        return yard.redrives.request(request.build()).request().id();
     }
 }

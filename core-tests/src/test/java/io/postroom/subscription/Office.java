@@ -41,7 +41,7 @@ final class Office {
         return relay(name, subscription, sink, Duration.ofMillis(1_500));
     }
 
-    private Relay relay(String name, Subscription subscription, Sink sink, Duration lease) {
+    Relay relay(String name, Subscription subscription, Sink sink, Duration lease) {
         return postroom.relay()
                 .name(name)
                 .lease(lease)

@@ -5,9 +5,14 @@ import static io.postroom.subscription.Office.PATIENCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.postroom.Postroom;
 import io.postroom.PostroomException;
+import io.postroom.deadletter.DeadLetterFilter;
+import io.postroom.deadletter.RedriveRequest;
+import io.postroom.deadletter.Redrives;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
+import io.postroom.relay.OnBurial;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
@@ -28,6 +33,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Messages are delivered once more, to the same subscription or to a copy of it. */
 class ReplayTest {
@@ -147,6 +154,42 @@ class ReplayTest {
                 .allSatisfy(envelope -> assertThat(envelope.message().headers().get("postroom-replay"))
                         .isEqualTo(envelope.position() <= 3 ? "3" : null));
         assertThat(office.count("delivery")).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(OnBurial.class)
+    void whatIsBuriedMeanwhileAndRedrivenAfterwardsIsToldToBeAReplay(OnBurial onBurial) throws Exception {
+        Subscription billing =
+                Subscription.named("billing").lanes(2).onBurial(onBurial).build();
+        office.publish(Messages.ofManyKeys("o", 4));
+        office.deliver(billing, sink);
+        sink.answer(message -> true, Outcome.rejected("never"));
+        office.publish(List.of(Messages.order("new")));
+        office.deliver(billing, sink);
+        subscriptions.replay(request(Point.beginning(), Point.at(4)), ACT, PATIENCE);
+        office.deliver(billing, sink);
+        office.deliver(billing, sink);
+        // Buried again, and redriven again.
+        redriveAll();
+        office.deliver(billing, sink);
+        sink.mend();
+        sink.forget();
+        redriveAll();
+        office.deliver(billing, sink);
+        assertThat(sink.attempts())
+                .hasSize(5)
+                .allSatisfy(envelope -> assertThat(envelope.message().headers().get("postroom-replay"))
+                        .isEqualTo(envelope.position() <= 4 ? "4" : null));
+    }
+
+    private void redriveAll() throws InterruptedException {
+        Redrives redrives = Postroom.on(database.dataSource()).deadLetters().redrives();
+        RedriveRequest all = RedriveRequest.redrive(DeadLetterFilter.ofOwner("billing"))
+                .actor("tester")
+                .reason("to see what happens")
+                .build();
+        redrives.request(all);
+        redrives.run(all.id(), now -> {});
     }
 
     @Test

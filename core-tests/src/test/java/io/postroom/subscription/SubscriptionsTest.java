@@ -10,6 +10,7 @@ import io.postroom.message.Message;
 import io.postroom.relay.OnBurial;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.Relay;
+import io.postroom.relay.Sink;
 import io.postroom.relay.Subscription;
 import io.postroom.retry.RetryPolicy;
 import io.postroom.testkit.Messages;
@@ -20,6 +21,9 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterAll;
@@ -391,6 +395,46 @@ class SubscriptionsTest {
                 sink.release();
             }
             assertThat(sink.accepted()).hasSize(1);
+        }
+
+        @Test
+        void oneThatItsRelayHadInHandWhenItStoodStillDoesNotComeBack() throws Exception {
+            List<Message> frozen = Messages.sequence("frozen", 2);
+            CompletableFuture<Outcome> answer = new CompletableFuture<>();
+            CountDownLatch second = new CountDownLatch(2);
+            Sink held = envelope -> {
+                if (!envelope.message().id().equals(frozen.get(0).id())) {
+                    return sink.send(envelope);
+                }
+                second.countDown();
+                return second.getCount() > 0 ? CompletableFuture.completedFuture(Outcome.retry("not now")) : answer;
+            };
+            RetryPolicy onceAtOnce = RetryPolicy.builder()
+                    .immediate(2)
+                    .linear(Duration.ofHours(1))
+                    .jitter(0)
+                    .attemptsMax(5)
+                    .build();
+            office.publish(frozen);
+            try (Relay relay =
+                    office.relay("node-1", billing().retry(onceAtOnce).build(), held, Duration.ofMinutes(10))) {
+                relay.start();
+                assertThat(second.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+                office.await("it is being sent", () -> office.count("delivery where state = 'sending'") == 1);
+                // As after a long pause: the lease has run out, and nobody else has taken the lane.
+                office.database.execute(
+                        "update postroom.lane set leased_until = clock_timestamp() - interval '1 s' where owner is not null");
+                subscriptions.skipMessage("billing", frozen.get(0).id(), ACT);
+                answer.complete(Outcome.retry("not now, either"));
+                office.await(
+                        "the next one of its key is delivered",
+                        () -> sink.accepted("frozen").size() == 1);
+            }
+            assertThat(office.strings("select position || ' ' || state from postroom.delivery"))
+                    .isEmpty();
+            assertThat(office.count("dead_letter where resolution = 'discarded'"))
+                    .isEqualTo(1);
+            assertThat(office.count("dead_letter")).isEqualTo(1);
         }
 
         @Test

@@ -1,6 +1,7 @@
 package io.postroom.deadletter;
 
 import java.sql.Connection;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
@@ -23,6 +24,26 @@ public interface Redriver {
 
     /** Those that cannot be redriven, with a reason that names no message: equal reasons are counted together. */
     Map<Long, String> refusals(Connection tx, long[] ids);
+
+    /**
+     * Open dead letters of this source that fit the filter and must be put back before some of those that were found, the first ones first.
+     * Found are some in the order of their ids; what was buried again has a greater id than what comes after it.
+     *
+     * @param found those of this source
+     */
+    default List<Long> earlier(Connection tx, DeadLetterFilter filter, long[] found, Stretch stretch) {
+        return List.of();
+    }
+
+    /**
+     * Where a step of a redrive is.
+     *
+     * @param after the last id that was looked at before
+     * @param last the last one that is put back with this step, if it was found
+     * @param upTo the last one that is meant
+     * @param limit how many more may be put back
+     */
+    record Stretch(long after, long last, long upTo, int limit) {}
 
     /** Puts messages back on their way. Their dead letters were just resolved and may carry a changed payload. */
     void redrive(Connection tx, long[] ids);

@@ -1,6 +1,7 @@
 package io.postroom.deadletter;
 
 import java.sql.Connection;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -37,6 +38,7 @@ final class Stepper {
         final Map<Long, String> skipped = new HashMap<>();
         final Map<Long, String> patched = new HashMap<>();
         final Set<Long> done = new HashSet<>();
+        int looked;
     }
 
     void wake(Connection tx) {
@@ -60,29 +62,75 @@ final class Stepper {
         }
         List<DeadLetterTable.Found> found =
                 letters.findIds(tx, request.filter(), locked.reached(), locked.idMax(), wanted);
-        boolean last = found.size() < wanted;
-        Batch batch = new Batch();
-        if (request.patch() != null && !found.isEmpty()) {
-            int read = patch(tx, batch, found, request.patch());
-            last = last && read == found.size();
-            found = found.subList(0, read);
+        List<DeadLetterTable.Found> earlier = earlier(tx, locked, found, wanted);
+        Batch ahead = act(tx, request, earlier);
+        if (!ahead.done.isEmpty()) {
+            // Those that were skipped are looked at again, and counted, when it is their turn.
+            boolean full = beforeCanary && locked.redrive().done() + ahead.done.size() >= request.canary();
+            table.progress(
+                    tx,
+                    request.id(),
+                    new RedriveTable.Progress(
+                            locked.reached(),
+                            ahead.done.size(),
+                            0,
+                            locked.redrive().skips(),
+                            full ? RedriveState.CANARY : RedriveState.RUNNING,
+                            null));
+            return ahead.looked;
         }
-        Map<String, List<Long>> bySource = found.stream()
-                .collect(Collectors.groupingBy(
-                        DeadLetterTable.Found::source,
-                        TreeMap::new,
-                        Collectors.mapping(DeadLetterTable.Found::id, Collectors.toList())));
-        bySource.forEach((source, ids) -> act(tx, batch, request, source, ids));
+        Batch batch = act(tx, request, found);
+        boolean last = found.size() < wanted && batch.looked == found.size();
         boolean canaryFull = beforeCanary && locked.redrive().done() + batch.done.size() >= request.canary();
         RedriveState state = canaryFull ? RedriveState.CANARY : last ? RedriveState.DONE : RedriveState.RUNNING;
-        long reached =
-                found.isEmpty() ? locked.reached() : found.get(found.size() - 1).id();
+        long reached = batch.looked == 0
+                ? locked.reached()
+                : found.get(batch.looked - 1).id();
         table.progress(
                 tx,
                 request.id(),
                 new RedriveTable.Progress(
                         reached, batch.done.size(), batch.skipped.size(), skips(locked, batch), state, null));
-        return found.size();
+        return batch.looked;
+    }
+
+    /** What must be redriven before some of those that were found, though it was buried later. */
+    private List<DeadLetterTable.Found> earlier(
+            Connection tx, RedriveTable.Locked locked, List<DeadLetterTable.Found> found, int wanted) {
+        RedriveRequest request = locked.redrive().request();
+        if (found.isEmpty() || request.action() != RedriveAction.REDRIVE) {
+            return List.of();
+        }
+        // A step with a patch may not come to all that were found: it relies on none of them.
+        long last = request.patch() == null ? found.get(found.size() - 1).id() : locked.reached();
+        Redriver.Stretch stretch = new Redriver.Stretch(locked.reached(), last, locked.idMax(), wanted);
+        List<DeadLetterTable.Found> earlier = new ArrayList<>();
+        bySource(found).forEach((source, ids) -> {
+            Redriver redriver = redrivers.get(source);
+            if (redriver != null) {
+                redriver.earlier(tx, request.filter(), array(ids), stretch)
+                        .forEach(id -> earlier.add(new DeadLetterTable.Found(id, source)));
+            }
+        });
+        return earlier.subList(0, Math.min(wanted, earlier.size()));
+    }
+
+    private Batch act(Connection tx, RedriveRequest request, List<DeadLetterTable.Found> found) {
+        Batch batch = new Batch();
+        batch.looked = found.size();
+        if (request.patch() != null && !found.isEmpty()) {
+            batch.looked = patch(tx, batch, found, request.patch());
+        }
+        bySource(found.subList(0, batch.looked)).forEach((source, ids) -> act(tx, batch, request, source, ids));
+        return batch;
+    }
+
+    private static Map<String, List<Long>> bySource(List<DeadLetterTable.Found> found) {
+        return found.stream()
+                .collect(Collectors.groupingBy(
+                        DeadLetterTable.Found::source,
+                        TreeMap::new,
+                        Collectors.mapping(DeadLetterTable.Found::id, Collectors.toList())));
     }
 
     /** Returns how many were read; what is left would be too much for one step. */

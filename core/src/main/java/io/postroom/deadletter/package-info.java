@@ -7,7 +7,8 @@
  * fails again is a new dead letter, whose {@code origin} is the old one.
  *
  * <p>A redrive is a row that says what is wanted and how far it is. Asking for it twice with one id is asking once. A step is one
- * transaction: it locks the row, takes the next dead letters in the order of their ids, lets their owner lock what must stand still,
+ * transaction: it locks the row, takes the next dead letters in the order of their ids, but before them what their owner wants put back
+ * earlier, such as the first message of a key that was buried again and is the last now, lets the owner lock what must stand still,
  * resolves those that are open and hands them to the owner, and notes how far it came. Steps may be made by any process, several at
  * once: one works, the others find the row locked.
  *

@@ -1,10 +1,11 @@
--- The payloads of dead letters, in the order of their ids, until so many bytes are read; the first one whatever its size.
+-- The payloads of dead letters, in the given order, until so many bytes are read; the first one whatever its size.
 --   :ids bigint[]   :bytes_max bigint
 select id, payload
 from (
-    select id, payload, sum(octet_length(payload::text)) over (order by id) - octet_length(payload::text) as before
-    from /*schema*/dead_letter
-    where id = any (:ids)
+    select d.id, d.payload, given.number,
+           sum(octet_length(d.payload::text)) over (order by given.number) - octet_length(d.payload::text) as before
+    from unnest(:ids::bigint[]) with ordinality as given (id, number)
+    join /*schema*/dead_letter as d on d.id = given.id
 ) as payloads
 where before = 0 or before < :bytes_max
-order by id
+order by number

@@ -20,7 +20,7 @@ import java.util.UUID;
 
 /**
  * Puts the dead letters of subscriptions back: each becomes a delivery that is due at once and whose message is read from the dead
- * letter. Messages of one key that are put back together are sent in their order.
+ * letter. Messages of one key are put back in their order, and those that are put back together are sent in it.
  *
  * <p>Safe for use by many threads.
  */
@@ -42,6 +42,7 @@ public final class DeliveryRedriver implements Redriver {
     private final Sql keepSubscriptions;
     private final Sql lockLanes;
     private final Sql refusals;
+    private final Sql earlier;
     private final Sql putBack;
     private final Sql releaseHeld;
     private final Promotion promotion;
@@ -58,6 +59,7 @@ public final class DeliveryRedriver implements Redriver {
         keepSubscriptions = schema.sql(DeliveryRedriver.class, "keep_subscriptions.sql");
         lockLanes = schema.sql(DeliveryRedriver.class, "lock_lanes.sql");
         refusals = schema.sql(DeliveryRedriver.class, "refusals.sql");
+        earlier = schema.sql(DeliveryRedriver.class, "earlier.sql");
         putBack = schema.sql(DeliveryRedriver.class, "put_back.sql");
         releaseHeld = schema.sql(DeliveryRedriver.class, "release_held.sql");
         promotion = new Promotion(schema);
@@ -104,6 +106,17 @@ public final class DeliveryRedriver implements Redriver {
                 .set("kept", Retention.USUAL.kept())
                 .list(row -> reasons.put(row.getLong(1), row.getString(2)));
         return reasons;
+    }
+
+    @Override
+    public List<Long> earlier(Connection tx, DeadLetterFilter filter, long[] found, Stretch stretch) {
+        return filter.on(earlier.on(tx))
+                .set("found", found)
+                .set("after", stretch.after())
+                .set("last", stretch.last())
+                .set("up_to", stretch.upTo())
+                .set("limit", stretch.limit())
+                .list(row -> row.getLong(1));
     }
 
     @Override

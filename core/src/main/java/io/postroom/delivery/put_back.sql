@@ -3,9 +3,9 @@
 -- One due time for all: they are claimed in the order of due time and position. A message behind one of its key that has to wait is
 -- parked, as relays do it. The content is read from the dead letter, so there is no outbox row to name. A delivery that was held
 -- takes up where it was. Index: delivery_key.
-insert into /*schema*/delivery as v (subscription, position, lane, key_hash, seq, outbox_day, bytes, dead_letter, state, due_at)
+insert into /*schema*/delivery as v (subscription, position, lane, key_hash, seq, outbox_day, bytes, dead_letter, replay_to, state, due_at)
 select d.owner, d.position, d.key_hash % s.lanes, d.key_hash, 0, (d.buried_at at time zone 'utc')::date,
-       octet_length(coalesce(d.patched, d.payload)::text) + coalesce(octet_length(d.headers::text), 0), d.id,
+       octet_length(coalesce(d.patched, d.payload)::text) + coalesce(octet_length(d.headers::text), 0), d.id, d.replay_to,
        case when stuck.position is null then 'waiting' else 'parked' end,
        case when stuck.position is null then statement_timestamp() end
 from /*schema*/dead_letter as d

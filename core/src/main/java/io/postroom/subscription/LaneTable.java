@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class LaneTable {
     private final Sql lock;
     private final Sql leased;
+    private final Sql fence;
     private final Sql move;
     private final Sql open;
     private final Sql changeCount;
@@ -27,6 +28,7 @@ final class LaneTable {
     LaneTable(Schema schema) {
         lock = schema.sql(LaneTable.class, "lock_lanes.sql");
         leased = schema.sql(LaneTable.class, "leased_lanes.sql");
+        fence = schema.sql(LaneTable.class, "fence_lane.sql");
         move = schema.sql(LaneTable.class, "move_lanes.sql");
         open = schema.sql(LaneTable.class, "open_lanes.sql");
         changeCount = schema.sql(LaneTable.class, "change_count.sql");
@@ -84,6 +86,10 @@ final class LaneTable {
             String relay = row.getString(2);
             return new Leased(row.getInt(1), relay == null ? "(unknown)" : relay);
         });
+    }
+
+    void fence(Connection tx, String name, int lane) {
+        fence.on(tx).set("name", name).set("lane", lane).update();
     }
 
     void move(Connection tx, String name, List<LaneMove> moves) {

@@ -52,6 +52,10 @@ final class Releaser {
         deliveries.read(tx, name, position).ifPresent(row -> lanes.lock(tx, name, row.lane()));
         DeliveryTable.Row row = deliveries.read(tx, name, position).orElseThrow(() -> notWaiting(attempt, ""));
         requireSkippable(row, attempt);
+        if (row.state().equals("sending")) {
+            // The relay that had it may only stand still: when it goes on, it must not bring the message back.
+            lanes.fence(tx, name, row.lane());
+        }
         Fault fault = Fault.of("skipped", "skipped by " + act.actor() + ": " + act.reason());
         long[] letters = deliveries.discard(tx, name, new long[] {position}, act.actor(), fault);
         deliveries.forget(tx, name, position);
@@ -82,7 +86,7 @@ final class Releaser {
                     "it is buried already, as dead letter " + row.deadLetter()
                             + ", which holds its key; discard that, or release the key");
         }
-        // In a lane that nobody has, the attempt ended with its relay.
+        // In a lane that nobody has, the attempt ended with its relay, or that relay stands still and is fenced out.
         if (row.state().equals("sending") && row.leased()) {
             throw Acts.refused(
                     "is-sending",

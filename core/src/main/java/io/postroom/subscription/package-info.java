@@ -16,6 +16,9 @@
  *   <li>when all are free, or the leases of dead relays have run out, the lanes are moved, with greater fences.
  * </ol>
  *
+ * <p>A single message is skipped where it is. If it is being sent in a lane whose lease has run out, the lane gets a greater fence: its relay
+ * may only stand still, and what it writes when it goes on would bring the message back.
+ *
  * <p>What a crash leaves behind: after the first step of a skip or replay a request that ends by itself within seconds. After the
  * first step of a change of lanes a request that any relay, or the next operator, carries out. Within the third step nothing.
  *

@@ -19,6 +19,8 @@ create table /*schema*/dead_letter (
     headers           json,
     occurred_at       timestamptz not null,
     available_at      timestamptz,
+    -- It was read by a replay that ends there: if it is redriven, its receiver is told so.
+    replay_to         bigint,
     -- Why: rejected by the sink, out of attempts, the process ended each time it was tried, or an operator skipped it.
     cause             text        not null,
     attempts          integer     not null,
