@@ -9,9 +9,12 @@ import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
 import io.postroom.testkit.TestDatabase;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
@@ -166,7 +169,11 @@ class FailingSinkTest {
                 new NoClassDefFoundError("missing"),
                 new OutOfMemoryError("too large an array"),
                 new Error("of its own kind"),
-                new InterruptedException("interrupted"));
+                new InterruptedException("interrupted"),
+                new ConnectException("refused"),
+                new UnknownHostException("tenant.example"),
+                new SQLTransientConnectionException("no connection", "08001"),
+                new IllegalStateException("wrapped", new ConnectException("refused")));
     }
 
     @ParameterizedTest

@@ -14,6 +14,7 @@ import io.postroom.testkit.CutProxy;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import io.postroom.testkit.TestPostgres;
+import java.net.ConnectException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -361,6 +363,68 @@ class ProjectionTest {
         assertThat(batches).startsWith(64, 1);
         assertEachAppliedOnce(64);
         assertThat(count("attempt")).isZero();
+    }
+
+    /** A projection that calls a host for each tenant, say, and one of those is gone. */
+    @Test
+    void aMessageThatCannotConnectIsGivenUpWhileOthersTakeEffect() throws Exception {
+        List<Message> bad = Messages.sequence("bad", 2);
+        publish(bad);
+        publish(Messages.ofManyKeys("good", 10));
+        Projection projection = failing(bad.get(0), tx -> {
+            throw new ConnectException("refused");
+        });
+        int more = 0;
+        try (Relay relay = relay(projection)
+                .probe(Duration.ofMillis(10), Duration.ofMillis(20))
+                .build()) {
+            relay.start();
+            for (long letters = 0; letters == 0; letters = count("dead_letter")) {
+                publish(List.of(Messages.order("more-" + more)));
+                more++;
+                long expected = 10L + more;
+                await(() -> count("applied where key <> 'bad'") == expected);
+            }
+            await(() -> count("delivery") == 0);
+        }
+        assertThat(count("dead_letter where message_id = '" + bad.get(0).id()
+                        + "' and cause = 'exhausted' and attempts = 3 and error = 'refused'"))
+                .isEqualTo(1);
+        assertEachAppliedOnce(10 + more + 1);
+        assertThat(versions("bad")).containsExactly(2L);
+    }
+
+    @Test
+    void aProjectionThatCannotConnectForAnybodyCountsNoAttempt() throws Exception {
+        for (int key = 0; key < 5; key++) {
+            publish(Messages.sequence("key-" + key, 4));
+        }
+        AtomicBoolean away = new AtomicBoolean(true);
+        AtomicInteger refused = new AtomicInteger();
+        Projection projection = (tx, batch) -> {
+            apply(tx, batch);
+            if (away.get()) {
+                refused.incrementAndGet();
+                throw new ConnectException("refused");
+            }
+        };
+        try (Relay relay = relay(projection)
+                .probe(Duration.ofMillis(5), Duration.ofMillis(10))
+                .build()) {
+            relay.start();
+            await(() -> refused.get() > 60);
+            assertThat(count("dead_letter")).isZero();
+            assertThat(count("attempt")).isZero();
+            assertThat(count("delivery where attempts > 0 and state <> 'sending'"))
+                    .isZero();
+            away.set(false);
+            await(() -> position() == 20 && count("delivery") == 0);
+        }
+        assertEachAppliedOnce(20);
+        for (int key = 0; key < 5; key++) {
+            assertThat(versions("key-" + key)).containsExactly(1L, 2L, 3L, 4L);
+        }
+        assertThat(count("dead_letter")).isZero();
     }
 
     @Test

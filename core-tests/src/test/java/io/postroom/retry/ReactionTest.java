@@ -169,4 +169,19 @@ class ReactionTest {
         assertThat(policy.overrule(Fault.of("http.503", "down"), 1, null)).isEmpty();
         assertThat(policy.overrule(Fault.of(new ConnectException()), 1, null)).isEmpty();
     }
+
+    @Test
+    void onlyWhatAStandardReactionTakesForTheDestinationsMayBeTheMessagesOwn() {
+        RetryPolicy policy = linear(Duration.ofSeconds(3))
+                .on(UnknownHostException.class, Reaction.unavailable())
+                .build();
+        Fault refused = Fault.of(new IllegalStateException("call failed", new ConnectException()));
+        assertThat(policy.asOwnFault(refused, 2, null)).contains(new Decision.TryAgain(Duration.ofSeconds(6)));
+        assertThat(policy.asOwnFault(refused, policy.attemptsMax(), null)).get().isInstanceOf(Decision.GiveUp.class);
+        assertThat(policy.asOwnFault(Fault.of(new UnknownHostException()), 1, null))
+                .as("somebody has said so")
+                .isEmpty();
+        assertThat(policy.asOwnFault(Fault.of(new IllegalStateException()), 1, null))
+                .isEmpty();
+    }
 }

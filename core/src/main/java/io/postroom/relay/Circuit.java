@@ -4,6 +4,8 @@ import io.postroom.retry.Backoff;
 import io.postroom.retry.Fault;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +20,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A destination may fail everybody without saying that it is unavailable: then messages of many keys fail one after the other, and
  * none is accepted in between. From that on their failures count as the destination's, and only what it accepts, or rejects for good,
- * closes the circuit. Safe for use by many threads.
+ * closes the circuit.
+ *
+ * <p>The other way round, one message may fail as if the destination was away, though only that message's is: a host of its own, say.
+ * So where nobody has said whose fault it is, others go as probes too, and a message that fails once more after one of those was
+ * accepted fails by itself. Safe for use by many threads.
  */
 final class Circuit {
     private final Backoff backoff;
@@ -26,6 +32,19 @@ final class Circuit {
     private volatile boolean closed = true;
     /** When the latest of the messages that were answered was sent. */
     private volatile long answeredSentNanos = System.nanoTime();
+
+    /** When the latest of the messages that were accepted was sent. */
+    private volatile long acceptedSentNanos = answeredSentNanos;
+
+    /** Positions whose messages failed as if the destination was away, and when they were sent last. */
+    private final Map<Long, Long> turnedAway = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
+            return size() > RelaySettings.TURNED_AWAY_MAX;
+        }
+    };
 
     /** Keys whose messages failed since something was accepted last; no more than need be known. */
     private final Set<Integer> failing = new HashSet<>();
@@ -105,6 +124,9 @@ final class Circuit {
         if (hasFailing) {
             forgetFailing();
         }
+        if (sentNanos - acceptedSentNanos > 0) {
+            acceptedSentNanos = sentNanos;
+        }
         answered(sentNanos);
     }
 
@@ -128,6 +150,23 @@ final class Circuit {
             hasFailing = true;
         }
         return keys > 0 && failing.size() >= keys && now - failingSinceNanos >= RelaySettings.OUTAGE_AFTER.toNanos();
+    }
+
+    /**
+     * A message failed as if the destination was away: whether that is its own fault, because another one was accepted that was sent
+     * after this one's last attempt. What is not known of that attempt, after a restart or because there were many since, speaks for
+     * the message.
+     */
+    synchronized boolean failsAlone(long position, long sentNanos) {
+        Long before = turnedAway.remove(position);
+        turnedAway.put(position, sentNanos);
+        return before != null && acceptedSentNanos - before > 0;
+    }
+
+    /** A probe failed by itself, which tells nothing about the destination: another one may go at once. */
+    void passOver(Object lane) {
+        leave(lane);
+        changed.run();
     }
 
     /** Whether the destination has answered a message that was sent after a time. */

@@ -4,6 +4,7 @@ import io.postroom.retry.Decision;
 import io.postroom.retry.Fault;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
@@ -43,24 +44,27 @@ final class FailedAttempt {
                         System.nanoTime() - slot.sentNanos()));
         lane.tally().reportAnswered();
         Decision decision = failure.decide(subscription.retry(), attempt);
+        Optional<Decision> own = decision instanceof Decision.Unavailable
+                ? failure.asOwnFault(subscription.retry(), attempt)
+                : Optional.empty();
+        boolean alone = own.isPresent() && circuit.failsAlone(slot.position(), slot.sentNanos());
+        settle(alone ? own.get() : decision, own.isPresent(), alone);
+    }
+
+    /**
+     * Settles as was decided.
+     *
+     * @param away whether it failed as if the destination was away, though nobody has said so
+     * @param alone whether in this it is the only one
+     */
+    private void settle(Decision decision, boolean away, boolean alone) {
         if (failure.isUnanswered() && !isToBlame()) {
             standAside(
                     decision,
                     RelaySettings.PAUSE_MAX,
                     "nothing else was answered meanwhile, so no attempt is counted; another message goes first");
         } else if (decision instanceof Decision.Unavailable) {
-            boolean gone = failure.isForGood(subscription.retry(), attempt);
-            boolean news = gone
-                    ? circuit.gone(failure.fault())
-                    : circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
-            // In an outage every message would say the same: the first one speaks for all.
-            log(
-                    news ? Level.WARN : Level.DEBUG,
-                    gone
-                            ? "the destination wants no more, no attempt is counted; the subscription is paused"
-                            : "the destination takes nothing, no attempt is counted");
-            lane.putBack(slot);
-            lane.handBack();
+            unavailable(away);
         } else if (isRetryable(decision) && circuit.failsEverybody(slot.keyHash(), subscription.outageKeys())) {
             standAside(
                     decision,
@@ -68,12 +72,36 @@ final class FailedAttempt {
                     "so did messages of " + subscription.outageKeys()
                             + " keys and none was accepted: the destination is held to be at fault, no attempt is counted");
         } else {
-            if (!failure.isUnanswered()) {
+            if (alone && slot.isProbe()) {
+                circuit.passOver(lane);
+            } else if (!alone && !failure.isUnanswered()) {
                 circuit.answered(slot.sentNanos());
             }
             note();
             decide(decision);
         }
+    }
+
+    private void unavailable(boolean away) {
+        boolean gone = failure.isForGood(subscription.retry(), attempt);
+        // In an outage every message would say the same: the first one speaks for all.
+        log(
+                open(gone, away) ? Level.WARN : Level.DEBUG,
+                gone
+                        ? "the destination wants no more, no attempt is counted; the subscription is paused"
+                        : "the destination takes nothing, no attempt is counted");
+        lane.putBack(slot, away);
+        lane.handBack();
+    }
+
+    private boolean open(boolean gone, boolean away) {
+        if (gone) {
+            return circuit.gone(failure.fault());
+        }
+        // Perhaps many in a row have a destination of their own that is away: one that goes through must be found.
+        return away && failure.after() == null
+                ? circuit.suspected(failure.fault(), slot.isProbe(), RelaySettings.OUTAGE_PROBE_MAX)
+                : circuit.unavailable(failure.fault(), failure.after(), slot.isProbe());
     }
 
     private void decide(Decision decision) {

@@ -4,6 +4,7 @@ import io.postroom.retry.Decision;
 import io.postroom.retry.Fault;
 import io.postroom.retry.RetryPolicy;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 record Failure(String word, Fault fault, @Nullable Duration after, boolean forGood) {
     private static final Set<String> UNANSWERED = Set.of(Outcome.TIMEOUT, Outcome.CONNECTION_LOST);
 
+    private static final String RETRY = "retry";
     private static final String REJECTED = "rejected";
     private static final String UNAVAILABLE = "unavailable";
 
@@ -21,7 +23,7 @@ record Failure(String word, Fault fault, @Nullable Duration after, boolean forGo
 
     static Failure of(Outcome outcome) {
         if (outcome instanceof Outcome.Retry retry) {
-            return new Failure("retry", retry.fault(), retry.after());
+            return new Failure(RETRY, retry.fault(), retry.after());
         }
         if (outcome instanceof Outcome.Rejected rejected) {
             return new Failure(REJECTED, rejected.fault(), null);
@@ -43,13 +45,13 @@ record Failure(String word, Fault fault, @Nullable Duration after, boolean forGo
 
     /** No answer came within the deadline. */
     static Failure hung(Duration deadline) {
-        return new Failure("retry", Fault.of(Outcome.TIMEOUT, "no answer within " + seconds(deadline) + " s"), null);
+        return new Failure(RETRY, Fault.of(Outcome.TIMEOUT, "no answer within " + seconds(deadline) + " s"), null);
     }
 
     /** The transaction of a projection was ended each time, not by the projection. */
     static Failure ended(Throwable e) {
         Fault fault = Fault.of(e.getCause() == null ? e : e.getCause());
-        return new Failure("retry", Fault.of("transaction-ended", fault.message()), null);
+        return new Failure(RETRY, Fault.of("transaction-ended", fault.message()), null);
     }
 
     /** Whether the destination did not say anything, so that it may be as much at fault as the message. */
@@ -79,6 +81,14 @@ record Failure(String word, Fault fault, @Nullable Duration after, boolean forGo
             case UNAVAILABLE -> policy.overrule(fault, attempts, after).orElseGet(Decision.Unavailable::new);
             default -> policy.decide(fault, attempts, after);
         };
+    }
+
+    /**
+     * What becomes of the message if it alone fails so, where nobody has said that the destination is at fault: an error was thrown that
+     * is mostly the destination's. Empty if somebody has said so, the sink or the policy's owner.
+     */
+    Optional<Decision> asOwnFault(RetryPolicy policy, int attempts) {
+        return word.equals(RETRY) ? policy.asOwnFault(fault, attempts, after) : Optional.empty();
     }
 
     private static String seconds(Duration duration) {

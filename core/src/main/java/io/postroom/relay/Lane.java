@@ -54,6 +54,9 @@ final class Lane {
     /** They must be noted among the deliveries before they are sent. */
     private final List<Slot> toNote = new ArrayList<>();
 
+    /** What is due, and failed as if the destination was away, is not to be every probe: what can be read goes before it. */
+    private boolean readFirst;
+
     private final Window window;
     private LaneRecord changes = new LaneRecord();
     private long settledNanos = System.nanoTime();
@@ -333,7 +336,7 @@ final class Lane {
 
     private void claim() {
         boolean probing = !target.circuit().isClosed();
-        boolean busy = probing && !queue.isEmpty();
+        boolean busy = probing && (queue.hasProbe() || readFirst && hasMore());
         if (busy || !claims.isToLook() || !maySend() || !claims.isDue()) {
             return;
         }
@@ -373,7 +376,7 @@ final class Lane {
         noteFirst();
         sendLone();
         while (!queue.isEmpty() && maySend()) {
-            Slot slot = queue.next();
+            Slot slot = queue.next(!target.circuit().isClosed());
             if (slot != null) {
                 send(slot);
                 // A sink that says at once that it is unavailable is not given the rest of the batch.
@@ -622,10 +625,20 @@ final class Lane {
         telemetry.buried(subscription.name(), cause.word());
     }
 
-    /** The destination took nothing: the message goes again, and no attempt is counted. */
-    void putBack(Slot slot) {
+    /**
+     * The destination took nothing: the message goes again, and no attempt is counted.
+     *
+     * @param perhapsAlone whether the message may be the only one: then others are to find out
+     */
+    void putBack(Slot slot, boolean perhapsAlone) {
         slot.land();
-        if (slot.isClaimed()) {
+        // What a projection applies may overtake only what has a delivery.
+        boolean delivery = slot.isClaimed() || perhapsAlone && applier != null;
+        if (perhapsAlone) {
+            queue.takeTurns(slot.isProbe());
+            readFirst = delivery;
+        }
+        if (delivery) {
             order.block(slot.keyHash());
             keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null);
             parkBehind(slot);

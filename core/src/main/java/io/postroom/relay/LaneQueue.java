@@ -18,6 +18,9 @@ final class LaneQueue {
     /** They found the destination unavailable, hold their keys and go first. */
     private final Deque<Slot> again = new ArrayDeque<>();
 
+    /** Whether the next probe is one of those that were not sent yet, if there is any. */
+    private boolean others;
+
     LaneQueue(KeyOrder order) {
         this.order = order;
     }
@@ -48,6 +51,19 @@ final class LaneQueue {
         again.addLast(slot);
     }
 
+    /**
+     * Whoever fails as if the destination was away may be the only one: from the one that was sent when it failed first on, those that
+     * go again and those that were not sent yet take turns as probes.
+     */
+    void takeTurns(boolean wasProbe) {
+        others = !wasProbe || !others;
+    }
+
+    /** Whether it is known which one is the next probe: else one that is due may be. */
+    boolean hasProbe() {
+        return !ready.isEmpty() || !again.isEmpty() && !others;
+    }
+
     /** What is due goes before what was read, but only every other one: neither waits until all of the other is through. */
     void addDue(List<Slot> due) {
         if (due.isEmpty()) {
@@ -66,10 +82,10 @@ final class LaneQueue {
         ready.addAll(read);
     }
 
-    /** Takes the next one; null if it has lined up behind another of its key. */
+    /** Takes the next one, which may go as a probe; null if it has lined up behind another of its key. */
     @Nullable
-    Slot next() {
-        Slot held = again.pollFirst();
+    Slot next(boolean probe) {
+        Slot held = probe && others && !ready.isEmpty() ? null : again.pollFirst();
         if (held != null) {
             return held;
         }

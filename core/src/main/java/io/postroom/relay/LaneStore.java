@@ -8,6 +8,7 @@ import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -39,7 +40,9 @@ final class LaneStore {
     private final Telemetry telemetry;
     private final boolean exact;
     private volatile long settled;
-    private long attempted;
+    /** Positions whose writing was tried since then and not answered: the lane may be at any of them. */
+    private final Set<Long> attempted = new HashSet<>();
+
     private long marked;
     private long markedNanos = System.nanoTime() - RelaySettings.MARK_INTERVAL.toNanos();
     private long recorded;
@@ -61,7 +64,6 @@ final class LaneStore {
         this.deliveries = surroundings.deliveries();
         this.telemetry = surroundings.telemetry();
         this.settled = taken.position();
-        this.attempted = taken.position();
         this.marked = taken.position();
     }
 
@@ -189,13 +191,30 @@ final class LaneStore {
         if (position == settled) {
             return;
         }
-        RelayTable.Settlement settlement = new RelayTable.Settlement(position, settled, attempted, timeline);
-        // Remembered before it is tried: if the answer is lost, the lane may be at either.
-        attempted = position;
+        RelayTable.Settlement settlement = attempt(position);
         if (!database.run(tx -> lanes.settle(tx, relayId, held, settlement))) {
             throw lost(position);
         }
+        written(position);
+    }
+
+    /** Remembered before it is tried: if the answer is lost, the lane may be there, or where it was before. */
+    private RelayTable.Settlement attempt(long position) {
+        RelayTable.Settlement settlement = new RelayTable.Settlement(position, perhapsAt(), timeline);
+        attempted.add(position);
+        return settlement;
+    }
+
+    /** Wherever the lane may be by now. */
+    private Set<Long> perhapsAt() {
+        Set<Long> positions = new HashSet<>(attempted);
+        positions.add(settled);
+        return positions;
+    }
+
+    private void written(long position) {
         settled = position;
+        attempted.clear();
         telemetry.settled(held.subscription(), held.lane(), position);
         mark();
     }
@@ -236,8 +255,8 @@ final class LaneStore {
     /** Writes the sealed record and its position. */
     Written write() {
         Sealed writing = Objects.requireNonNull(sealed, "nothing was sealed");
-        // Remembered before it is tried: if the answer is lost, the lane may be at either.
-        attempted = writing.position();
+        // Remembered before it is tried: if the answer is lost, the lane may be there.
+        attempted.add(writing.position());
         Written written = database.transactPromptly(tx -> {
             RelayTable.Locked lane = lock(tx);
             int promoted = 0;
@@ -250,10 +269,8 @@ final class LaneStore {
             return new Written(writing.record(), stillBlocked(tx, writing.record().keys), promoted);
         });
         recorded = writing.number();
-        settled = writing.position();
         sealed = null;
-        telemetry.settled(held.subscription(), held.lane(), writing.position());
-        mark();
+        written(writing.position());
         return written;
     }
 
@@ -279,12 +296,28 @@ final class LaneStore {
      */
     Written apply(LaneRecord record, long position, Duration deadline, Work work) {
         long number = nextNumber();
+        boolean triedBefore = attempted.contains(position);
+        RelayTable.Settlement settlement = attempt(position);
+        Written written;
+        try {
+            written = apply(record, number, settlement, deadline, work);
+        } catch (Applier.NotAppliedException e) {
+            // Surely rolled back: a projection that fails for long must not make this grow.
+            if (!triedBefore) {
+                attempted.remove(position);
+            }
+            throw e;
+        }
+        applied(position, number);
+        return written;
+    }
+
+    private Written apply(
+            LaneRecord record, long number, RelayTable.Settlement settlement, Duration deadline, Work work) {
         // Whoever watches for hung threads looks four times in the time of a deadline, and comes first.
         Duration idle = deadline.multipliedBy(3).dividedBy(2).plus(patience);
-        RelayTable.Settlement settlement = new RelayTable.Settlement(position, settled, attempted, timeline);
-        // Remembered before it is tried: if the answer is lost, the lane may be at either.
-        attempted = position;
-        Written written = database.transactWithin(deadline.plus(patience), tx -> {
+        long position = settlement.position();
+        return database.transactWithin(deadline.plus(patience), tx -> {
             RelayTable.Entered entered = lanes.enter(tx, relayId, held, timeline, deadline, idle)
                     .filter(lane -> lane.recorded() == number - 1)
                     .orElseThrow(() -> lost(position));
@@ -302,8 +335,6 @@ final class LaneStore {
             }
             return new Written(record, stillBlocked(tx, record.keys), promoted);
         });
-        applied(position, number);
-        return written;
     }
 
     /** Whoever ended the transaction has committed, or undone, the half of it. */
@@ -320,9 +351,7 @@ final class LaneStore {
 
     private void applied(long position, long number) {
         recorded = number;
-        settled = position;
-        telemetry.settled(held.subscription(), held.lane(), position);
-        mark();
+        written(position);
     }
 
     /** What was written by an {@link #apply} with this number whose end is not known, if it was committed. */
@@ -343,7 +372,7 @@ final class LaneStore {
             return lanes.endReplay(tx, held);
         });
         settled = resumeAt;
-        attempted = resumeAt;
+        attempted.clear();
     }
 
     /** Gives the lane back. */
@@ -363,9 +392,9 @@ final class LaneStore {
 
     private RelayTable.Locked lock(Connection tx) {
         RelayTable.Locked lane =
-                lanes.lock(tx, relayId, held, timeline, patience).orElseThrow(() -> lost(Math.max(settled, attempted)));
-        if (lane.position() != settled && lane.position() != attempted) {
-            throw lost(Math.max(settled, attempted));
+                lanes.lock(tx, relayId, held, timeline, patience).orElseThrow(() -> lost(Collections.max(perhapsAt())));
+        if (!perhapsAt().contains(lane.position())) {
+            throw lost(Collections.max(perhapsAt()));
         }
         return lane;
     }

@@ -62,6 +62,9 @@ record RelaySettings(
      */
     static final Duration OUTAGE_PROBE_MAX = Duration.ofSeconds(1);
 
+    /** Of so many messages it is known that they failed as if the destination was away. */
+    static final int TURNED_AWAY_MAX = 10_000;
+
     /** How many threads of a lane may hang in its sink before it waits for one of them. */
     static final int HUNG_MAX = 8;
 

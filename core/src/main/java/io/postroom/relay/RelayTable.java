@@ -78,10 +78,10 @@ final class RelayTable {
     record Renewed(Held held, long position, String timeline) {}
 
     /**
-     * A position to be written, if the lane is still where this relay left it: at the last one known to be written, or at one
-     * whose writing was perhaps never answered; and if the server is still the one on whose timeline the lane was taken.
+     * A position to be written, if the lane is still where this relay left it: at the last one known to be written, or at one of
+     * those whose writing was never answered since; and if the server is still the one on whose timeline the lane was taken.
      */
-    record Settlement(long position, long settled, long attempted, String timeline) {}
+    record Settlement(long position, Set<Long> from, String timeline) {}
 
     /** A lane just taken. */
     record Taken(int lane, long position, long fence, boolean unclean, boolean takeover, String timeline) {}
@@ -233,8 +233,7 @@ final class RelayTable {
                         .set("relay_id", relayId)
                         .set("fence", lane.fence())
                         .set("position", settlement.position())
-                        .set("settled", settlement.settled())
-                        .set("attempted", settlement.attempted())
+                        .set("from", settlement.from().toArray(Long[]::new))
                         .set("timeline", settlement.timeline())
                         .update()
                 == 1;
@@ -277,8 +276,7 @@ final class RelayTable {
                 .set("relay_id", relayId)
                 .set("fence", lane.fence())
                 .set("position", settlement.position())
-                .set("settled", settlement.settled())
-                .set("attempted", settlement.attempted())
+                .set("from", settlement.from().toArray(Long[]::new))
                 .set("timeline", settlement.timeline())
                 .set("recorded", entered.recorded() + 1)
                 .set("began", entered.began())

@@ -60,7 +60,9 @@
  * its lanes if it can renew them in time, and goes on where it was; claims whose answer it never got it takes back.
  *
  * <p>A destination that takes nothing opens the circuit of its subscription in this relay: nothing is sent but one probe at a time,
- * no attempt is counted. What a crash leaves behind is a row in {@code circuit}, which goes with the relay's own. One that wants no more
+ * no attempt is counted. Where that is only guessed from what was thrown, messages take turns as probes, in memory, and one that fails
+ * so again after another was accepted is at fault itself: its attempts count. What a crash leaves behind is a row in {@code circuit},
+ * which goes with the relay's own, and nothing of who was turned away; the next relay finds out anew. One that wants no more
  * for good is not probed: the next beat pauses the subscription, which outlasts every crash; before that a crash leaves behind nothing,
  * and the next relay is told again. A thread that
  * hangs in a sink over its deadline is left alone and another takes its lane on; when it comes back it finds the lane gone and ends.

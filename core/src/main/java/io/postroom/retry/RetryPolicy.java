@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Some errors mean that the destination is not there, and by the <em>standard reactions</em> count as
  * {@link Decision.Unavailable}: ConnectException, NoRouteToHostException, UnknownHostException, HttpConnectTimeoutException,
  * SQLTransientConnectionException, and any SQLException with a SQLSTATE of class 08 (connection), 57P01 to 57P03 (shut down or
- * starting) or 53300 (too many connections); also as the cause of another exception. {@link Builder#on} replaces one of them,
+ * starting) or 53300 (too many connections); also as the cause of another exception. That is a guess: a relay counts the attempts of
+ * a message that fails so while others are accepted, see {@link #asOwnFault}. {@link Builder#on} replaces one of them,
  * {@link Builder#standardReactions} leaves them all out.
  *
  * <p>Immutable, keeps no state between attempts, and may be used by any number of threads.
@@ -112,6 +113,21 @@ public final class RetryPolicy {
         return Optional.ofNullable(own.get(fault.errorClass()))
                 .map(reaction ->
                         reaction.decide(fault.errorClass(), schedule, attempts, asked, ThreadLocalRandom.current()));
+    }
+
+    /**
+     * Decides about an attempt that failed with an error which only a standard reaction takes for the destination's, and which turned
+     * out to be of what was sent: the usual waits, and the attempt counts. Empty if it was not a standard reaction that decided.
+     */
+    public Optional<Decision> asOwnFault(Fault fault, int attempts, @Nullable Duration asked) {
+        for (String kind : fault.kinds()) {
+            if (reactions.containsKey(kind)) {
+                return own.containsKey(kind)
+                        ? Optional.empty()
+                        : Optional.of(schedule.decide(attempts, asked, ThreadLocalRandom.current()));
+            }
+        }
+        return Optional.empty();
     }
 
     /** How many attempts are made in all. */
