@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -13,6 +15,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -146,6 +149,38 @@ class ClaimTest {
 
     @Test
     void ofManyAtOnceNeverTakeAJobTwice() throws Exception {
+        int many = 3_000;
+        enqueue(many);
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            List<Callable<List<Long>>> claimers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                Hand hand = hand();
+                int limit = 1 + i * 20;
+                claimers.add(() -> {
+                    List<Long> mine = new ArrayList<>();
+                    // Empty-handed once is not the end: others may hold locks on what is left, and give up none of it.
+                    for (int misses = 0; misses < 3; ) {
+                        List<ClaimedJob> jobs = hand.claim(limit);
+                        assertThat(jobs.size()).isLessThanOrEqualTo(limit);
+                        jobs.forEach(job -> mine.add(job.id()));
+                        misses = jobs.isEmpty() ? misses + 1 : 0;
+                    }
+                    return mine;
+                });
+            }
+            List<Long> all = new ArrayList<>();
+            for (Future<List<Long>> each : threads.invokeAll(claimers)) {
+                all.addAll(each.get());
+            }
+            assertThat(all).doesNotHaveDuplicates().hasSize(many);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    @Test
+    void ofTwoThreadsWithOneFrontTakeEveryJobOnce() throws Exception {
         enqueue(3_000);
         Front front = new Front("default", hand().claims());
         Set<Long> seen = ConcurrentHashMap.newKeySet();
@@ -171,6 +206,97 @@ class ClaimTest {
         }
         threads.shutdown();
         assertThat(twice).hasValue(0);
+    }
+
+    /** However many are asked for, a claim brings no more into memory than it may, and always one. */
+    @Test
+    void takeNoMoreThanFitsIntoMemory() {
+        String large = "\"" + "x".repeat(1_000_000) + "\"";
+        // By hand: nobody else enqueues one that is larger than all may be together.
+        shop.database.execute(
+                "insert into postroom.job (queue, kind, priority, payload) values ('default', 'work', 0, to_json(repeat('x', "
+                        + 2 * ClaimTable.BYTES_MAX + ")))");
+        List<Long> ids = new ArrayList<>();
+        ids.add(shop.database.queryLong("select id from postroom.job"));
+        ids.addAll(shop.enqueueAll(
+                Collections.nCopies(12, Job.of("work", large).priority(1).build())));
+        Hand hand = hand();
+        List<Long> claimed = new ArrayList<>();
+        for (int round = 0; claimed.size() < ids.size(); round++) {
+            boolean onward = round % 2 == 1;
+            List<ClaimedJob> some = onward
+                    ? shop.postroom.database().run(tx -> hand.claimOnward(tx, new TreeMap<>(Map.of(0, 0L, 1, 0L)), 100))
+                    : hand.claim(100);
+            assertThat(some).as("round " + round).isNotEmpty();
+            assertThat(some.subList(0, some.size() - 1).stream()
+                            .mapToLong(ClaimedJob::size)
+                            .sum())
+                    .as("before the last one of round " + round)
+                    .isLessThan(ClaimTable.BYTES_MAX);
+            some.forEach(job -> claimed.add(job.id()));
+        }
+        assertThat(claimed).isEqualTo(ids);
+    }
+
+    @Test
+    void passOverWhatOthersHaveLockedWithoutWaiting() throws SQLException {
+        List<Long> ids = enqueue(10);
+        Hand hand = hand();
+        try (Connection other = shop.database.begin();
+                Statement locking = other.createStatement();
+                Connection tx = shop.database.begin();
+                Statement bounding = tx.createStatement()) {
+            locking.execute("select from postroom.job where id <= " + ids.get(4) + " for update");
+            // Whoever waits all the same fails.
+            bounding.execute("set local lock_timeout = '5s'");
+            List<ClaimedJob> claimed = new ArrayList<>(hand.claim(tx, 2));
+            assertThat(claimed).hasSize(2);
+            claimed.addAll(hand.claimOnward(tx, new TreeMap<>(Map.of(0, 0L, 1, 0L, 2, 0L, 3, 0L, 4, 0L)), 10));
+            assertThat(claimed).extracting(ClaimedJob::id).containsExactlyInAnyOrderElementsOf(ids.subList(5, 10));
+            tx.commit();
+            other.rollback();
+        }
+        assertThat(hand.claim(10)).hasSize(5);
+    }
+
+    /** By looks onward alone: there is one from the beginning, and none after it. */
+    @Test
+    void beyondAHintMissNothingThatBecameClaimableSince() {
+        Duration never = Duration.ofDays(1);
+        Hand hand = hand();
+        Front front = new Front("default", hand.claims(), Duration.ZERO, new Pace(never, never));
+        enqueue(20);
+        List<ClaimedJob> first = shop.postroom.database().run(tx -> front.claim(tx, 100));
+        assertThat(first).hasSize(20);
+        Set<Long> seen = new HashSet<>();
+        first.forEach(job -> seen.add(job.id()));
+        List<Long> later = enqueue(20);
+        claimAll(front, seen, 40);
+        assertThat(seen).containsAll(later);
+        // Of the first priority and of the last, which goes on at once.
+        for (ClaimedJob again : List.of(first.get(0), first.get(19))) {
+            hand.settle(List.of(new Ended(again, new Verdict.Again(Duration.ZERO, true, true, null), 0)));
+            seen.remove(again.id());
+        }
+        claimAll(front, seen, 40);
+    }
+
+    /** A transaction that drew its turn early and commits late lies below what was claimed: the look from the beginning finds it. */
+    @Test
+    void findWhoCommitsLate() throws SQLException {
+        Front front = new Front("default", hand().claims());
+        Set<Long> seen = new HashSet<>();
+        try (Connection slow = shop.database.begin()) {
+            long late = shop.jobs.enqueue(slow, Job.of("work", "0").priority(0).build());
+            enqueue(10);
+            shop.enqueue(Job.of("work", "1").priority(0));
+            shop.postroom.database().run(tx -> front.claim(tx, 100)).forEach(job -> seen.add(job.id()));
+            assertThat(seen).hasSize(11);
+            assertThat(seen).doesNotContain(late);
+            slow.commit();
+            claimAll(front, seen, 12);
+            assertThat(seen).contains(late);
+        }
     }
 
     private static void claimAll(Front front, Set<Long> seen, int expected) {

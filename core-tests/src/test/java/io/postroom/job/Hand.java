@@ -129,6 +129,11 @@ final class Hand {
 
     /** With a clock that says when it tries again what it could not rescue. */
     Reaper reaper(LongSupplier nanos) {
-        return new Reaper(shop.postroom.database(), settler, settings, () -> true, Telemetry.NONE, nanos);
+        return reaper(nanos, Reaper.SPARED_MAX);
+    }
+
+    /** The same, which remembers so many of these. */
+    Reaper reaper(LongSupplier nanos, int sparedMax) {
+        return new Reaper(shop.postroom.database(), settler, settings, () -> true, Telemetry.NONE, nanos, sparedMax);
     }
 }

@@ -123,7 +123,7 @@ class HeldSnapshotTest {
     /** More than are looked at one by one where that is not needed. */
     @Test
     void soItDoesWithManyPriorities() throws SQLException {
-        Front front = new Front("many", hand.claims(), Duration.ZERO);
+        Front front = new Front("many", hand.claims(), Duration.ZERO, new Pace(Duration.ZERO, Duration.ofSeconds(5)));
         prioritize(GONE);
         List<ClaimedJob> gone = shop.postroom.database().run(tx -> front.claim(tx, GONE));
         assertThat(gone).hasSize(GONE);

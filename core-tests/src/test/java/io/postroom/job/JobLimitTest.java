@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.postroom.Postroom;
 import io.postroom.postgres.Database;
 import io.postroom.postgres.Schema;
+import io.postroom.retry.Fault;
 import java.lang.reflect.Proxy;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -170,6 +171,57 @@ class JobLimitTest {
         assertThat(claimable("a") - 5 - more)
                 .as("not while a burst waits for a worker")
                 .isEqualTo(5);
+    }
+
+    /** A handler that is refused, and tried again at once, would otherwise begin as often as it likes. */
+    @Test
+    void aFurtherAttemptUsesTheRateToo() {
+        declare(Limit.ofConcurrency("tenant", 1_000).rate(1, Duration.ofHours(1), 1));
+        enqueue(1, "a");
+        Hand hand = new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
+        Fault fault = Fault.of("refused", "too many");
+        for (Verdict verdict : List.of(
+                new Verdict.Again(Duration.ZERO, true, false, new Verdict.Note("failed", fault)),
+                new Verdict.Again(Duration.ZERO, false, false, new Verdict.Note("snoozed", null)),
+                new Verdict.Again(Duration.ZERO, true, true, new Verdict.Note("lost", fault)))) {
+            openGate();
+            hand.settle(List.of(new Ended(hand.claim(10).get(0), verdict, 0)));
+            openGate();
+            assertThat(claimable("a")).as("after " + verdict).isZero();
+            shop.database.execute("update postroom.job_rate set used_until = clock_timestamp() - interval '1 h'");
+        }
+        openGate();
+        hand.settle(List.of(new Ended(hand.claim(10).get(0), Verdict.handBack(), 0)));
+        assertThat(claimable("a")).as("handed back, it has used nothing").isEqualTo(1);
+    }
+
+    @Test
+    void aFurtherAttemptAtOnceKeepsItsSeatWhereThereIsNoRate() {
+        declare(Limit.ofConcurrency("tenant", 1));
+        enqueue(3, "a");
+        openGate();
+        Hand hand = new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
+        ClaimedJob first = hand.claim(10).get(0);
+        hand.settle(List.of(new Ended(first, new Verdict.Again(Duration.ZERO, true, true, null), 0)));
+        openGate();
+        assertThat(hand.claim(10)).extracting(ClaimedJob::id).containsExactly(first.id());
+    }
+
+    @Test
+    void aFurtherAttemptThatTheRateAllowsIsMadeAtOnce() {
+        declare(Limit.ofRate("tenant", 1_000, Duration.ofSeconds(1)));
+        enqueue(1, "a");
+        AtomicInteger ran = new AtomicInteger();
+        try (Workers workers = shop.workers()
+                .queue("default", 1)
+                .handle(
+                        "work",
+                        job -> ran.incrementAndGet() < 20 ? JobOutcome.snooze(Duration.ZERO) : JobOutcome.done())
+                .build()) {
+            workers.start();
+            shop.awaitDone(1);
+        }
+        assertThat(ran).hasValue(20);
     }
 
     @Test

@@ -22,6 +22,8 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** PostgreSQL dies and comes back, or answers are lost, while jobs run. */
 class LostDatabaseJobTest {
@@ -35,6 +37,7 @@ class LostDatabaseJobTest {
     private static TestPostgres server;
 
     private final Set<Long> committed = ConcurrentHashMap.newKeySet();
+    private final Set<Long> taken = ConcurrentHashMap.newKeySet();
     private volatile boolean enough;
 
     @BeforeAll
@@ -138,42 +141,48 @@ class LostDatabaseJobTest {
     }
 
     /** A claim whose answer is lost is done all the same: nobody would know of those jobs. */
-    @Test
-    void aClaimWhoseAnswerWasLostIsTakenBack() {
+    @ParameterizedTest
+    @ValueSource(strings = {"claim.sql", "claim_onward.sql"})
+    void aClaimWhoseAnswerWasLostIsTakenBack(String file) {
         try (TestDatabase database = migrated()) {
-            String claim = Schema.POSTROOM.sql(ClaimTable.class, "claim.sql").text();
-            CrashingDataSource losing = new CrashingDataSource(database.dataSource())
-                    .committed(claim::equals, CrashPoint.act("lose an answer", 3, LostDatabaseJobTest::lose));
-            database.postroom().database().transact(tx -> {
-                for (int i = 0; i < 20; i++) {
-                    committed.add(database.postroom()
-                            .jobs()
-                            .enqueue(tx, Job.of("plain", "{}").build()));
-                }
-                return true;
-            });
-            // One thread that is busy for a moment: three claims are made while there is something to claim.
-            try (Workers workers = Postroom.on(losing)
+            String claim = Schema.POSTROOM.sql(ClaimTable.class, file).text();
+            Set<String> claims = Set.of(
+                    Schema.POSTROOM.sql(ClaimTable.class, "claim.sql").text(),
+                    Schema.POSTROOM.sql(ClaimTable.class, "claim_onward.sql").text());
+            CrashPoint losing = CrashPoint.act("lose an answer", 1, LostDatabaseJobTest::lose);
+            // Whatever claims is asked, so that what runs since an earlier claim is known.
+            DataSource lossy = new CrashingDataSource(database.dataSource())
+                    .committed(text -> claims.contains(text) && hasTaken(database) && text.equals(claim), losing);
+            try (Workers workers = Postroom.on(lossy)
                     .jobs()
                     .workers()
                     .queue("default", 1)
                     .handle("plain", job -> JobOutcome.done())
                     .build()) {
                 workers.start();
-                for (int i = 0; i < 5; i++) {
-                    long id = database.postroom()
+                Workshop.await(() -> "a job is claimed by " + file, () -> {
+                    committed.add(database.postroom()
                             .database()
                             .transact(tx -> database.postroom()
                                     .jobs()
-                                    .enqueue(tx, Job.of("plain", "{}").build()));
-                    committed.add(id);
+                                    .enqueue(tx, Job.of("plain", "{}").build())));
                     awaitEnded(database, committed.size());
-                }
+                    return losing.times() > 0;
+                });
             }
             assertAllEnded(database);
+            assertThat(database.queryLong("select count(*) from postroom.job_done where fence > 1"))
+                    .as("jobs that were claimed again")
+                    .isEqualTo(1);
             assertThat(database.queryLong("select max(attempt) from postroom.job_done"))
                     .isEqualTo(1);
         }
+    }
+
+    /** Whether a job runs that did not after the claims before; there is one at a time. */
+    private boolean hasTaken(TestDatabase database) {
+        long id = database.queryLong("select coalesce(max(id), 0) from postroom.job where state = 'running'");
+        return id > 0 && taken.add(id);
     }
 
     private static void lose() {

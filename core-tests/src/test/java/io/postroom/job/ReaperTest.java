@@ -198,6 +198,61 @@ class ReaperTest {
         assertThat(reaper.reap()).isEqualTo(1);
     }
 
+    /** A trigger refuses all jobs of a tenant, and each time they are tried again there are more of them than one pass tries. */
+    @Test
+    void whatItTriesAgainComesAfterWhatItHasNotTried() {
+        loseJobsInFrontOf(20, 120);
+        try {
+            for (int pass = 1; pass <= 2; pass++) {
+                reaper.reap();
+                nanos.addAndGet(TimeUnit.MINUTES.toNanos(20));
+            }
+            assertThat(running()).as("those that are refused are left").isEqualTo(120);
+        } finally {
+            shop.database.execute("drop function refuse() cascade", "drop sequence tries");
+        }
+        assertThat(reaper.reap()).isEqualTo(120);
+    }
+
+    @Test
+    void whatItLeavesAloneIsNotForgottenBecauseThereIsMore() {
+        loseJobsInFrontOf(20, 40);
+        reaper = alive.reaper(nanos::get, 30);
+        try {
+            for (int pass = 1; pass <= 5; pass++) {
+                reaper.reap();
+            }
+            // The first pass: a batch, thirty, and one too many. Then a batch and one too many.
+            assertThat(shop.database.queryLong("select last_value from tries"))
+                    .as("tries in five passes")
+                    .isEqualTo(32 + 4 * 2);
+        } finally {
+            shop.database.execute("drop function refuse() cascade", "drop sequence tries");
+        }
+        nanos.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        assertThat(reaper.reap()).isEqualTo(60);
+    }
+
+    /** A dead worker has some jobs, and before them in the order of rescue some that a trigger refuses and counts. */
+    private void loseJobsInFrontOf(int others, int refused) {
+        List<Job> jobs = new ArrayList<>();
+        for (int i = 0; i < others + refused; i++) {
+            jobs.add(Job.of("work", "" + i)
+                    .tenantId(i < others ? "other" : "acme")
+                    .build());
+        }
+        shop.enqueueAll(jobs);
+        assertThat(dead.claim(others + refused)).hasSize(others + refused);
+        dead.die();
+        shop.database.execute(
+                "update postroom.job set deadline_at = deadline_at + interval '1 h' where tenant_id = 'acme'",
+                "create sequence tries",
+                "create function refuse() returns trigger language plpgsql as $$ begin perform nextval('tries');"
+                        + " raise exception 'not these' using errcode = 'P0001'; end $$",
+                "create trigger refuse before update on postroom.job for each row when (old.tenant_id = 'acme')"
+                        + " execute function refuse()");
+    }
+
     /** A trigger that keeps a row as it is says no word: the batch is not changed as a whole. */
     @Test
     void isNotHeldUpByARowThatDoesNotChange() {

@@ -31,18 +31,19 @@ final class Front {
     private final long slowNanos;
     private final SortedMap<Integer, Long> claimed = new TreeMap<>();
     private final List<Look> underway = new ArrayList<>();
-    private final Pace wholeLooks = new Pace(Duration.ZERO, WHOLE_LOOK_MAX);
+    private final Pace wholeLooks;
     private long wholeLookNanos;
 
     Front(String queue, ClaimTable table) {
-        this(queue, table, SLOW);
+        this(queue, table, SLOW, new Pace(Duration.ZERO, WHOLE_LOOK_MAX));
     }
 
-    /** {@code slow}: when a look from the beginning is; for tests. */
-    Front(String queue, ClaimTable table, Duration slow) {
+    /** For tests: {@code slow} says when a look from the beginning is, {@code wholeLooks} how often there is one. */
+    Front(String queue, ClaimTable table, Duration slow, Pace wholeLooks) {
         this.queue = queue;
         this.table = table;
         this.slowNanos = slow.toNanos();
+        this.wholeLooks = wholeLooks;
     }
 
     /** A claim beyond these turns, of each priority; null: from the beginning. */

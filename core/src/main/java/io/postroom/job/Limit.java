@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many jobs of one key may run at once, how many may start in a time, how many may stand in line. Declared once, by name; jobs name
+ * How many jobs of one key may run at once, how many are let through in a time, how many may stand in line. Declared once, by name; jobs name
  * it with their key. Each part may be left out. Immutable.
  *
  * @param concurrency how many of one key may be claimable or running
@@ -25,7 +25,7 @@ public record Limit(
     /**
      * So many in a time, evenly, with bursts of a few: at most {@code count + burst} in any such time.
      *
-     * @param burst how many may start at once
+     * @param burst how many may be let through at once
      */
     public record Rate(int count, Duration per, int burst) {}
 

@@ -9,6 +9,7 @@ import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +35,7 @@ final class Reaper {
     private static final int BATCHES_MAX = 100;
 
     /** How many jobs that cannot be rescued are remembered; they must not keep others from being rescued. */
-    private static final int SPARED_MAX = 1_000;
+    static final int SPARED_MAX = 100_000;
 
     /** How long such a job is left alone: what keeps it from being rescued, a missing grant or a trigger, may be mended. */
     private static final Backoff SPARED = new Backoff(Duration.ofMinutes(1), Duration.ofMinutes(10));
@@ -64,6 +66,7 @@ final class Reaper {
     private final BooleanSupplier trusted;
     private final Telemetry telemetry;
     private final LongSupplier nanos;
+    private final int sparedMax;
     /** Jobs that could not be rescued, the last one last. Only the reaper's thread uses them. */
     private final Map<Long, Spared> spared = new LinkedHashMap<>();
 
@@ -79,17 +82,18 @@ final class Reaper {
 
     /** {@code trusted} says whether this worker's own lease surely holds, and has for long enough after an outage. */
     Reaper(Database database, Settler settler, WorkerSettings settings, BooleanSupplier trusted, Telemetry telemetry) {
-        this(database, settler, settings, trusted, telemetry, System::nanoTime);
+        this(database, settler, settings, trusted, telemetry, System::nanoTime, SPARED_MAX);
     }
 
-    /** {@code nanos} is for tests: it says when a job that could not be rescued is tried again. */
+    /** For tests: {@code nanos} says when a job that could not be rescued is tried again, {@code sparedMax} how many are remembered. */
     Reaper(
             Database database,
             Settler settler,
             WorkerSettings settings,
             BooleanSupplier trusted,
             Telemetry telemetry,
-            LongSupplier nanos) {
+            LongSupplier nanos,
+            int sparedMax) {
         this.database = database;
         this.table = new ReaperTable(database.schema());
         this.settler = settler;
@@ -97,6 +101,7 @@ final class Reaper {
         this.trusted = trusted;
         this.telemetry = telemetry;
         this.nanos = nanos;
+        this.sparedMax = sparedMax;
     }
 
     /** How often a job could not be rescued, and not before when it is tried again. */
@@ -205,16 +210,23 @@ final class Reaper {
     }
 
     private int reap(Finding finding, String what) {
+        // First those that were never tried: however many are tried again, they do not come before these.
+        int reaped = reap(finding, what, () -> List.copyOf(spared.keySet()));
+        boolean again = spared.values().stream().anyMatch(this::isDue);
+        return again ? reaped + reap(finding, what, this::spared) : reaped;
+    }
+
+    private int reap(Finding finding, String what, Supplier<List<Long>> except) {
         int reaped = 0;
         int limit = Settler.BATCH_MAX;
         for (int batches = 0; batches < BATCHES_MAX; batches++) {
             List<ReaperTable.Lost> found = List.of();
             try {
-                found = reap(finding, what, limit);
+                found = take(finding, what, limit, except.get());
             } catch (UnrescuedException e) {
                 // One at a time from here on, until it is known which one it is.
-                if (e.found.size() == 1) {
-                    leaveAlone(e.found.get(0).id(), e);
+                if (e.found.size() == 1 && !leaveAlone(e.found.get(0).id(), e)) {
+                    break;
                 }
                 limit = 1;
                 continue;
@@ -227,8 +239,7 @@ final class Reaper {
         return reaped;
     }
 
-    private List<ReaperTable.Lost> reap(Finding finding, String what, int limit) {
-        List<Long> except = spared();
+    private List<ReaperTable.Lost> take(Finding finding, String what, int limit, List<Long> except) {
         List<ReaperTable.Lost> taken = database.transactPromptly(tx -> {
             List<ReaperTable.Lost> found = finding.find(tx, limit, except);
             try {
@@ -266,8 +277,18 @@ final class Reaper {
         return new Settler.Settled(job.id(), job.cancelAsked() ? verdict.cancelled() : verdict, null, job.worker());
     }
 
-    private void leaveAlone(long id, UnrescuedException e) {
+    /** Returns whether it could be remembered: if not, it would be found again at once. */
+    private boolean leaveAlone(long id, UnrescuedException e) {
         Spared before = spared.remove(id);
+        if (spared.size() >= sparedMax && !forgetOne()) {
+            LOG.error(
+                    "could not take job {} away: {}; {} others could not be either, the most that are remembered: what is left of dead"
+                            + " workers waits until some of them can be",
+                    id,
+                    e.getMessage(),
+                    sparedMax);
+            return false;
+        }
         int failures = before == null ? 1 : before.failures() + 1;
         Duration wait = SPARED.after(failures);
         LOG.error(
@@ -275,18 +296,31 @@ final class Reaper {
                 id,
                 e.getMessage(),
                 wait.toSeconds());
-        if (spared.size() >= SPARED_MAX) {
-            spared.remove(spared.keySet().iterator().next());
-        }
         spared.put(id, new Spared(failures, nanos.getAsLong() + wait.toNanos()));
+        return true;
+    }
+
+    /** One that is due: it is tried again anyway, or another worker has rescued it. */
+    private boolean forgetOne() {
+        Iterator<Spared> each = spared.values().iterator();
+        while (each.hasNext()) {
+            if (isDue(each.next())) {
+                each.remove();
+                return true;
+            }
+        }
+        return false;
     }
 
     private List<Long> spared() {
-        long now = nanos.getAsLong();
         return spared.entrySet().stream()
-                .filter(each -> each.getValue().untilNanos() - now > 0)
+                .filter(each -> !isDue(each.getValue()))
                 .map(Map.Entry::getKey)
                 .toList();
+    }
+
+    private boolean isDue(Spared job) {
+        return job.untilNanos() - nanos.getAsLong() <= 0;
     }
 
     /** A batch that PostgreSQL refused for a reason of its own, or that was not changed as a whole. */

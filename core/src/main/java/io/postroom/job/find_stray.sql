@@ -2,7 +2,7 @@
 --   :limit int   :except bigint[], jobs that could not be rescued   :patience text, milliseconds, for our own process if it freezes
 -- Nothing is read of workers that are known: one look-up in each gap between their ids, which finds the first of that gap. A worker says that
 -- it lives before it claims: whoever sees the claim sees the worker. Compare and set: the rows are locked, skipping locked ones, and
--- read as they are then. Index: job_running.
+-- read as they are then. Index: job_running. :except as in find_lost.sql.
 with gap as (
     select id as after, lead(id, 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff') over (order by id) as before
     from (select '00000000-0000-0000-0000-000000000000'::uuid as id union select id from /*schema*/worker) as known
@@ -12,14 +12,14 @@ from gap
 cross join lateral (
     select j.worker as id
     from /*schema*/job as j
-    where j.state = 'running' and j.worker > gap.after and j.worker < gap.before and j.id <> all (:except::bigint[])
+    where j.state = 'running' and j.worker > gap.after and j.worker < gap.before and j.id not in (select unnest(:except::bigint[]))
     order by j.worker, j.deadline_at
     limit 1
 ) as stray
 cross join lateral (
     select j.id, j.crashes, not j.exact or j.begun_at is not null as begun, j.cancel_asked_at is not null as cancel_asked
     from /*schema*/job as j
-    where j.state = 'running' and j.worker = stray.id and j.id <> all (:except::bigint[])
+    where j.state = 'running' and j.worker = stray.id and j.id not in (select unnest(:except::bigint[]))
     order by j.deadline_at
     limit :limit
     for update skip locked

@@ -53,7 +53,8 @@ create table /*schema*/job (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
 -- Only what can be claimed, in the order in which it is: by line, which is a number for a queue and a priority of it, and turn. A job that
 -- goes into the middle of many is compared with two dozen others, and numbers are compared in a fraction of the time that names take.
--- Should two queues ever have the same numbers, a claim still takes only jobs of its own: it asks for the name as well.
+-- Should two queues ever have the same numbers, a claim still takes only jobs of its own: it asks for the name as well. The
+-- list of queues, which goes from number to number, then shows the claimable jobs of one of them only.
 create index job_claim on /*schema*/job (((hashtextextended(queue, 0) << 16) + priority), turn) with (deduplicate_items = off)
     where state = 'ready' and waits is null;
 create index job_due on /*schema*/job (run_at) where waits = 'time';

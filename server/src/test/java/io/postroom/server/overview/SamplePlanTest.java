@@ -68,6 +68,7 @@ class SamplePlanTest {
     void findsWhatIsAmissWithoutReadingEveryJob() throws Exception {
         try (TestDatabase database = TestDatabase.create()) {
             database.execute(
+                    "alter table postroom.job set (autovacuum_enabled = off)",
                     "insert into postroom.job (queue, kind, payload, run_at) select 'q' || n % 3, 'send', '{}', now() - interval '1"
                             + " hour' from generate_series(1, 20000) as n",
                     "insert into postroom.job (queue, kind, payload) values ('fresh', 'send', '{}')",
@@ -84,12 +85,17 @@ class SamplePlanTest {
             SampleTable table = new SampleTable(Schema.POSTROOM);
             assertThat(database.postroom().database().run(table::work))
                     .isEqualTo(new Work(7, List.of("q2"), List.of("shop.sales")));
-            assertThat(RowsRead.by(
-                            database,
-                            SampleTable.class,
-                            "read_work.sql",
-                            Map.of("count_max", "10000", "names_max", "5")))
-                    .isLessThanOrEqualTo(500);
+            assertThat(rowsOfWork(database)).isLessThanOrEqualTo(500);
+            // As after a vacuum at a moment when the queues were empty.
+            database.execute(
+                    "update pg_class set reltuples = 0 where oid = 'postroom.job'::regclass",
+                    "delete from pg_statistic where starelid in ('postroom.job'::regclass, 'postroom.job_claim'::regclass)");
+            assertThat(rowsOfWork(database)).as("without statistics").isLessThanOrEqualTo(500);
         }
+    }
+
+    private static long rowsOfWork(TestDatabase database) throws Exception {
+        return RowsRead.by(
+                database, SampleTable.class, "read_work.sql", Map.of("count_max", "10000", "names_max", "5"));
     }
 }
