@@ -233,6 +233,24 @@ class ReaperTest {
         assertThat(reaper.reap()).isEqualTo(60);
     }
 
+    @Test
+    void whatAnotherWorkerHasRescuedIsForgotten() {
+        loseJobsInFrontOf(2, 5);
+        reaper = alive.reaper(nanos::get, 30);
+        try {
+            reaper.reap();
+            assertThat(reaper.sparedCount()).isEqualTo(5);
+        } finally {
+            shop.database.execute("drop function refuse() cascade", "drop sequence tries");
+        }
+        assertThat(alive.reaper(nanos::get, 30).reap()).isEqualTo(5);
+        reaper.reap();
+        assertThat(reaper.sparedCount()).as("before they are due").isEqualTo(5);
+        nanos.addAndGet(TimeUnit.MINUTES.toNanos(1));
+        reaper.reap();
+        assertThat(reaper.sparedCount()).isZero();
+    }
+
     /** A dead worker has some jobs, and before them in the order of rescue some that a trigger refuses and counts. */
     private void loseJobsInFrontOf(int others, int refused) {
         List<Job> jobs = new ArrayList<>();

@@ -106,8 +106,7 @@ class OwnDestinationTest {
                             .distinct())
                     .as("one after the other finds out")
                     .hasSize(6);
-            assertThat(count("circuit where failures > 10 and error_class = 'java.net.ConnectException'"))
-                    .isEqualTo(1);
+            await(() -> count("circuit where failures > 10 and error_class = 'java.net.ConnectException'") == 1);
             assertThat(count("dead_letter")).isZero();
             assertThat(count("attempt")).isZero();
             assertThat(count("delivery")).as("they wait in memory").isZero();

@@ -3,8 +3,8 @@
 --   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
 --   :found bigint[]   :after bigint, exclusive   :last bigint, of those that go together   :up_to bigint   :limit int
--- Keys that share a hash keep one order. OFFSET 0 keeps the planner from another way than one look for each key. Index: the primary key,
--- dead_letter_key.
+-- Keys that share a hash keep one order. Of a key with many it is enough to look at :limit: fewer than those are among the found ones, so
+-- that one which was buried later is seen if there is any. Index: the primary key, dead_letter_key.
 with key_of_found as materialized (
     select d.owner, d.key_hash, max(d.position) as position
     from /*schema*/dead_letter as d
@@ -32,7 +32,8 @@ earlier as materialized (
           and (:ids::bigint[] is null or d.id = any (:ids::bigint[]))
           and (:buried_from::timestamptz is null or d.buried_at >= :buried_from::timestamptz)
           and (:buried_to::timestamptz is null or d.buried_at < :buried_to::timestamptz)
-        offset 0
+        order by d.position
+        limit :limit
     ) as e
 )
 select id

@@ -69,6 +69,8 @@ final class Reaper {
     private final int sparedMax;
     /** Jobs that could not be rescued, the last one last. Only the reaper's thread uses them. */
     private final Map<Long, Spared> spared = new LinkedHashMap<>();
+    /** Whether all that was to be found was found. */
+    private boolean wentThrough;
 
     private final Pace strays = new Pace(Duration.ZERO, RARE_PAUSE_MAX);
     /** Most looks for overdue jobs begin with the deadlines of the last one: whoever was over them then was found, or locked. */
@@ -161,6 +163,8 @@ final class Reaper {
     /** Takes away what is to be taken; returns how many jobs. One look that fails keeps nobody from the others, and is thrown after them. */
     int reap() {
         int reaped = 0;
+        long began = nanos.getAsLong();
+        wentThrough = true;
         RuntimeException failure = null;
         for (IntSupplier look : List.<IntSupplier>of(this::reapLost, this::reapOverdue, this::reapStrays)) {
             try {
@@ -171,6 +175,10 @@ final class Reaper {
         }
         if (failure != null) {
             throw failure;
+        }
+        if (wentThrough) {
+            // They were to be tried again and were not found: another worker has rescued them.
+            spared.values().removeIf(each -> each.untilNanos() - began <= 0);
         }
         database.run(tx -> table.forgetWorkers(tx, WORKERS_KEPT) + table.forgetRates(tx, RATES_KEPT));
         return reaped;
@@ -219,6 +227,7 @@ final class Reaper {
     private int reap(Finding finding, String what, Supplier<List<Long>> except) {
         int reaped = 0;
         int limit = Settler.BATCH_MAX;
+        boolean all = false;
         for (int batches = 0; batches < BATCHES_MAX; batches++) {
             List<ReaperTable.Lost> found = List.of();
             try {
@@ -233,9 +242,11 @@ final class Reaper {
             }
             reaped += found.size();
             if (found.size() < limit) {
+                all = true;
                 break;
             }
         }
+        wentThrough &= all;
         return reaped;
     }
 
@@ -317,6 +328,11 @@ final class Reaper {
                 .filter(each -> !isDue(each.getValue()))
                 .map(Map.Entry::getKey)
                 .toList();
+    }
+
+    /** How many jobs it remembers that could not be rescued; for tests. */
+    int sparedCount() {
+        return spared.size();
     }
 
     private boolean isDue(Spared job) {

@@ -1,7 +1,8 @@
 -- Queues that have jobs, have workers or are paused, and how many jobs of each can be claimed, wait and run.
 --   :count_max int, what can be claimed of a queue, and what runs or waits for one kind of thing in all queues, is counted no further
 -- Index: job_claim, from queue to queue; job_due, job_limited, job_need and the primary key for what waits; job_running.
--- The orders, and the limit of one, mean nothing but the index: without them a plan may read all the others for the few it wants.
+-- What is counted is read from the first one on, and perhaps some of the next queue with it: an end of the queue would let a planner expect
+-- few and read all. The orders, and the limit of one, mean nothing but the index: without them a plan may read all the others for the few it wants.
 with recursive name as (
     (
         select queue
@@ -27,14 +28,14 @@ counted as (
            (
                select count(*)
                from (
-                   select
+                   select j.queue
                    from /*schema*/job as j
                    where (hashtextextended(j.queue, 0) << 16) + j.priority >= (hashtextextended(name.queue, 0) << 16) - 32768
-                     and ((hashtextextended(j.queue, 0) << 16) + j.priority, j.turn) < ((hashtextextended(name.queue, 0) << 16) + 32768, 0)
-                     and j.queue = name.queue and j.state = 'ready' and j.waits is null
+                     and j.state = 'ready' and j.waits is null
                    order by (hashtextextended(j.queue, 0) << 16) + j.priority, j.turn
                    limit :count_max
                ) as claimable
+               where claimable.queue = name.queue
            ) as ready,
            0 as waiting, 0 as running
     from name

@@ -36,7 +36,7 @@ final class Circuit {
     /** When the latest of the messages that were accepted was sent. */
     private volatile long acceptedSentNanos = answeredSentNanos;
 
-    /** Positions whose messages failed as if the destination was away, and when they were sent last. */
+    /** Positions whose messages failed as if the destination was away, and when they did last. */
     private final Map<Long, Long> turnedAway = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -154,13 +154,16 @@ final class Circuit {
 
     /**
      * A message failed as if the destination was away: whether that is its own fault, because another one was accepted that was sent
-     * after this one's last attempt. What is not known of that attempt, after a restart or because there were many since, speaks for
-     * the message.
+     * after this one failed the last time. What is not known of that time, after a restart, because there were many since or because it
+     * is long ago, speaks for the message.
      */
-    synchronized boolean failsAlone(long position, long sentNanos) {
+    synchronized boolean failsAlone(long position) {
+        long now = System.nanoTime();
         Long before = turnedAway.remove(position);
-        turnedAway.put(position, sentNanos);
-        return before != null && acceptedSentNanos - before > 0;
+        turnedAway.put(position, now);
+        return before != null
+                && now - before < RelaySettings.TURNED_AWAY_FOR.toNanos()
+                && acceptedSentNanos - before > 0;
     }
 
     /** A probe failed by itself, which tells nothing about the destination: another one may go at once. */

@@ -47,7 +47,7 @@ final class FailedAttempt {
         Optional<Decision> own = decision instanceof Decision.Unavailable
                 ? failure.asOwnFault(subscription.retry(), attempt)
                 : Optional.empty();
-        boolean alone = own.isPresent() && circuit.failsAlone(slot.position(), slot.sentNanos());
+        boolean alone = own.isPresent() && circuit.failsAlone(slot.position());
         settle(alone ? own.get() : decision, own.isPresent(), alone);
     }
 

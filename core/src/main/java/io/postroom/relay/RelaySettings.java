@@ -65,6 +65,9 @@ record RelaySettings(
     /** Of so many messages it is known that they failed as if the destination was away. */
     static final int TURNED_AWAY_MAX = 10_000;
 
+    /** And for so long. */
+    static final Duration TURNED_AWAY_FOR = Duration.ofMinutes(10);
+
     /** How many threads of a lane may hang in its sink before it waits for one of them. */
     static final int HUNG_MAX = 8;
 

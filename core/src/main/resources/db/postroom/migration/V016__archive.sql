@@ -706,7 +706,8 @@ begin
     -- A logical copy does not bring the sequence along. One that is not behind stays alone: others draw from it meanwhile, and it must not
     -- go back. The rows are asked first, so that what is drawn and committed in between does not look as if it was ahead.
     select greatest(max(o.seq), (select max(a.seq) from /*schema*/outbox_archive as a)) into max_seq from /*schema*/outbox as o;
-    perform setval('/*schema*/outbox_seq_seq', max_seq) from /*schema*/outbox_seq_seq as sequence where sequence.last_value < max_seq;
+    perform setval('/*schema*/outbox_seq_seq', max_seq) from /*schema*/outbox_seq_seq as sequence
+    where sequence.last_value < max_seq or sequence.last_value = max_seq and not sequence.is_called;
 
     update /*schema*/outbox as o set xid = '3' where o.xid >= pg_snapshot_xmin(pg_current_snapshot());
     -- None of these ticks, nor the one below, bounds what a later stamp looks for: transactions that are open now may have drawn any seq,

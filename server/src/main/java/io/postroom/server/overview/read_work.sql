@@ -32,15 +32,14 @@ unserved as (
       and exists (
           select
           from (
-              select j.run_at
+              select j.queue, j.run_at
               from /*schema*/job as j
               where (hashtextextended(j.queue, 0) << 16) + j.priority >= (hashtextextended(name.queue, 0) << 16) - 32768
-                and ((hashtextextended(j.queue, 0) << 16) + j.priority, j.turn) < ((hashtextextended(name.queue, 0) << 16) + 32768, 0)
-                and j.queue = name.queue and j.state = 'ready' and j.waits is null
+                and j.state = 'ready' and j.waits is null
               order by (hashtextextended(j.queue, 0) << 16) + j.priority, j.turn
               limit 100
           ) as first
-          where first.run_at < clock_timestamp() - interval '1 minute'
+          where first.queue = name.queue and first.run_at < clock_timestamp() - interval '1 minute'
       )
 )
 select (

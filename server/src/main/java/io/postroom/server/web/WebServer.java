@@ -6,6 +6,7 @@ import io.javalin.http.Context;
 import io.javalin.http.HandlerType;
 import io.javalin.http.HttpResponseException;
 import io.javalin.util.JavalinBindException;
+import io.javalin.util.JavalinException;
 import io.postroom.PostroomException;
 import io.postroom.postgres.DatabaseException;
 import io.postroom.server.terminal.CommandException;
@@ -21,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.eclipse.jetty.server.Connector;
@@ -375,6 +377,15 @@ public final class WebServer implements AutoCloseable {
     public void close() {
         // Who watches would otherwise be waited for.
         streams.close();
-        server.stop();
+        try {
+            server.stop();
+        } catch (JavalinException e) {
+            if (!(e.getCause() instanceof TimeoutException)) {
+                throw e;
+            }
+            LOG.warn(
+                    "the web server has stopped, and cut off who was not answered within {} s; mostly the database was slow",
+                    STOP_WITHIN.toSeconds());
+        }
     }
 }
