@@ -295,7 +295,8 @@ final class Lane {
             toNote.addAll(sendable);
         }
         queue.add(sendable);
-        // Whatever is read may have to line up behind keys that are blocked: then what is due is the probe, else all of it would be read.
+        // Whatever is read may have to line up behind keys that are blocked: then what is due is the probe, else all of
+        // it would be read.
         readFirst = readFirst && !sendable.isEmpty();
     }
 
@@ -338,7 +339,8 @@ final class Lane {
 
     private void claim() {
         boolean probing = !target.circuit().isClosed();
-        boolean busy = probing && (queue.hasProbe() || readFirst && hasMore() && reader.restNanos(System.nanoTime()) <= 0);
+        boolean busy =
+                probing && (queue.hasProbe() || readFirst && hasMore() && reader.restNanos(System.nanoTime()) <= 0);
         if (busy || !claims.isToLook() || !maySend() || !claims.isDue()) {
             return;
         }
