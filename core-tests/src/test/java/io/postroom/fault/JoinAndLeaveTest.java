@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 class JoinAndLeaveTest {
     private static final int KEYS = 40;
     private static final int LANES = 8;
-    private static final Duration LEASE = Duration.ofMillis(1_200);
+    private static final Duration LEASE = Duration.ofSeconds(3);
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     private final History history = new History();
