@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Claims jobs for all crews of a process: often while there are some, seldom while there are none, at once when nudged or when a crew has
- * room for more. While there are more than one connection can fetch, a second one claims too.
+ * room for more. While there are more than one connection can fetch, and ends are written as fast, a second one claims too.
  */
 final class Claimer {
     private static final Logger LOG = LoggerFactory.getLogger(Claimer.class);
@@ -59,11 +59,14 @@ final class Claimer {
             Held held,
             WorkerSettings settings,
             BooleanSupplier trusted,
+            BooleanSupplier endsKeepUp,
             Telemetry telemetry) {
         this.database = database;
         this.claiming = new Claiming(database, held, telemetry);
         this.second = new SecondClaimer(
-                new Claiming(database, held, telemetry), () -> trusted.getAsBoolean() && !isUnsure(), this::failed);
+                new Claiming(database, held, telemetry),
+                () -> trusted.getAsBoolean() && endsKeepUp.getAsBoolean() && !isUnsure(),
+                this::failed);
         this.table = table;
         this.settler = settler;
         this.gate = gate;

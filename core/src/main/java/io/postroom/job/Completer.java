@@ -111,6 +111,11 @@ final class Completer {
         return pending.remainingCapacity() >= verdicts;
     }
 
+    /** Whether all that waits to be written goes with the next batch. */
+    boolean keepsUp() {
+        return pending.size() <= BATCH_MAX;
+    }
+
     /** Writes what is there, and ends; what cannot be written within the grace is left to whoever takes the jobs away. */
     void stop(Duration grace) {
         stopUntilNanos = System.nanoTime() + grace.toNanos();

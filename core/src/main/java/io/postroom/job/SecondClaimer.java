@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Claims beside the claimer while there is more than it can fetch: the database works for one of the two while the other's answer is read
- * and its commit is flushed. Otherwise asleep, and without a connection.
+ * and its commit is flushed. Not while ends wait to be written: two who claim would leave the database too little time for the one who ends.
+ * Otherwise asleep, and without a connection.
  */
 final class SecondClaimer {
     private static final long IDLE_NANOS = Duration.ofSeconds(10).toNanos();

@@ -66,7 +66,16 @@ public final class Workers implements AutoCloseable {
         reaper = new Reaper(database, settler, settings, heart::isSteady, builder.telemetry);
         runner = new Runner(builder.kinds, database, table, completer, settings, heart::isTrustedSince);
         Gate gate = new Gate(database, settler);
-        claimer = new Claimer(database, claims, settler, gate, held, settings, heart::isTrusted, builder.telemetry);
+        claimer = new Claimer(
+                database,
+                claims,
+                settler,
+                gate,
+                held,
+                settings,
+                heart::isTrusted,
+                completer::keepsUp,
+                builder.telemetry);
         builder.queues.forEach((queue, threads) -> {
             Crew crew = new Crew(queue, threads, runner, completer, claimer::hungry);
             crews.add(crew);

@@ -1,7 +1,9 @@
 -- Jobs: work for later. What has not ended is in job, one row each; what has ended is in job_done.
 
 create table /*schema*/job (
-    id              bigint       not null generated always as identity primary key,
+    -- Half a page is left free: a claim writes a new version of the row, with an entry beside the old one's. In full pages every claim
+    -- would look for dead entries in vain, and then split the page.
+    id              bigint       not null generated always as identity primary key with (fillfactor = 50),
     queue           varchar(100) not null,
     kind            varchar(200) not null,
     -- Smaller goes first.
