@@ -210,6 +210,8 @@ class DeadLetterPlanTest {
                         "50500",
                         ":up_to",
                         "100000",
+                        ":past",
+                        "0",
                         ":limit",
                         "500"));
         assertThat(nodes.stream()

@@ -196,6 +196,45 @@ class RedriveTest {
     }
 
     @Test
+    void whatCannotGoDoesNotHideWhatMustGoBeforeLaterOnes() {
+        yard.publish(Messages.sequence("h", 3));
+        yard.bury("billing", "j.position = 3");
+        yard.bury("billing", "j.position < 3");
+        yard.deliver("billing", "sending", "j.position = 1");
+        UUID id = id(request(yard.redriveOf("billing").canary(1)));
+        assertThat(yard.stepToEnd(id).state()).isEqualTo(RedriveState.CANARY);
+        assertThat(yard.texts("select position from postroom.delivery where dead_letter is not null"))
+                .containsExactly("2");
+    }
+
+    @Test
+    void moreThatCannotGoThanAStepTakesDoNotHideWhatMustGoBeforeLaterOnes() {
+        yard.publish(Messages.sequence("h", 1_202));
+        yard.bury("billing", "j.position = 1202");
+        yard.bury("billing", "j.position < 1202");
+        yard.deliver("billing", "sending", "j.position <= 1200");
+        Redrive done = yard.stepToEnd(id(request(yard.redriveOf("billing"))));
+        assertThat(List.of(done.done(), done.skipped())).containsExactly(2L, 1_200L);
+        assertThat(yard.texts("select position from postroom.delivery where dead_letter is not null"
+                        + " order by due_at, position"))
+                .containsExactly("1201", "1202");
+    }
+
+    @Test
+    void moreThatAPatchDoesNotFitDoNotHideWhatMustGoBeforeLaterOnes() {
+        yard.publish(Messages.sequence("h", 702));
+        yard.bury("billing", "j.position = 702");
+        yard.bury("billing", "j.position < 702");
+        yard.database.execute("update postroom.dead_letter set payload = '[]' where position <= 700");
+        UUID id = id(request(yard.redriveOf("billing")
+                .patch(JsonPatch.parse("[{\"op\":\"replace\",\"path\":\"/n\",\"value\":7}]"))));
+        Redrive done = yard.stepToEnd(id);
+        assertThat(List.of(done.done(), done.skipped())).containsExactly(2L, 700L);
+        assertThat(yard.texts("select position from postroom.delivery order by due_at, position"))
+                .containsExactly("701", "702");
+    }
+
+    @Test
     void theOrderOfAKeyIsThatOfWhatIsMeantOnly() {
         buryTheFirstLast();
         Redrive asked = request(RedriveRequest.redrive(DeadLetterFilter.ofIds(2L, 3L))
@@ -818,6 +857,53 @@ class RedriveTest {
         }
         assertThat(step.get(DEADLINE.toSeconds(), TimeUnit.SECONDS).redrive().done())
                 .isEqualTo(10);
+    }
+
+    /** One of them first looks after what goes before the others, in the last lane. */
+    @Test
+    void twoRedrivesThatNeedTheSameLanesWaitForEachOtherInOneOrder() throws Exception {
+        for (int n = 0; n < 30; n++) {
+            yard.publish(Messages.sequence("k" + n, 2));
+        }
+        List<String> first = keysOfLane(0);
+        List<String> last = keysOfLane(3);
+        String late = "o.aggregate_id = '" + last.get(0) + "' and o.aggregate_version = 1";
+        yard.bury("billing", "o.aggregate_id = '" + last.get(0) + "' and o.aggregate_version = 2");
+        yard.bury("billing", "o.aggregate_id = '" + first.get(0) + "' and o.aggregate_version = 1");
+        yard.bury("billing", late);
+        yard.deliver("billing", "sending", late);
+        yard.bury("billing", "o.aggregate_id in ('" + first.get(1) + "', '" + last.get(1) + "')");
+        UUID ahead = id(request(RedriveRequest.redrive(DeadLetterFilter.ofIds(1L, 2L, 3L))
+                .canary(2)
+                .actor("anna")
+                .reason("r")));
+        UUID other = id(request(RedriveRequest.redrive(DeadLetterFilter.ofIds(4L, 5L, 6L, 7L))
+                .actor("bert")
+                .reason("r")));
+        CompletableFuture<RedriveStep> aheadStep;
+        CompletableFuture<RedriveStep> otherStep;
+        try (Connection relay = yard.database.begin();
+                Statement statement = relay.createStatement()) {
+            statement.execute("select 1 from postroom.lane where subscription = 'billing' and lane = 0 for update");
+            otherStep = CompletableFuture.supplyAsync(() -> yard.redrives.step(other));
+            awaitWaiting(1);
+            aheadStep = CompletableFuture.supplyAsync(() -> yard.redrives.step(ahead));
+            awaitWaiting(2);
+            relay.commit();
+        }
+        assertThat(otherStep.get(DEADLINE.toSeconds(), TimeUnit.SECONDS).letters())
+                .isEqualTo(4);
+        assertThat(aheadStep.get(DEADLINE.toSeconds(), TimeUnit.SECONDS).letters())
+                .isEqualTo(2);
+        assertThat(List.of(
+                        yard.redrives.get(ahead).done(),
+                        yard.redrives.get(other).done()))
+                .containsExactly(2L, 4L);
+    }
+
+    private static List<String> keysOfLane(int lane) {
+        return yard.texts("select distinct o.aggregate_id from postroom.journal as j join postroom.outbox as o"
+                + " on o.seq = j.seq and o.day = j.outbox_day where j.key_hash % 4 = " + lane + " order by 1");
     }
 
     @Test

@@ -18,7 +18,7 @@ public interface Redriver {
 
     /**
      * Locks what must stand still while the dead letters are resolved, always in the same order. Nobody else resolves them, or changes
-     * the state of their messages, until the transaction ends.
+     * the state of their messages, until the transaction ends. It may be asked again in the transaction for some of them.
      */
     void lock(Connection tx, long[] ids);
 
@@ -26,7 +26,8 @@ public interface Redriver {
     Map<Long, String> refusals(Connection tx, long[] ids);
 
     /**
-     * Open dead letters of this source that fit the filter and must be put back before some of those that were found, the first ones first.
+     * A page of open dead letters of this source that fit the filter and must be put back before some of those that were found, the first ones
+     * first. They are of the keys of those, or whatever else {@link #lock} locks.
      * Found are some in the order of their ids; what was buried again has a greater id than what comes after it.
      *
      * @param found those of this source
@@ -41,9 +42,14 @@ public interface Redriver {
      * @param after the last id that was looked at before
      * @param last the last one that is put back with this step, if it was found
      * @param upTo the last one that is meant
-     * @param limit how many more may be put back
+     * @param past the last one of the page before, none of which can go; 0 for the first page
+     * @param limit how many a page has; at least as many as were found
      */
-    record Stretch(long after, long last, long upTo, int limit) {}
+    record Stretch(long after, long last, long upTo, long past, int limit) {
+        Stretch onward(long id) {
+            return new Stretch(after, last, upTo, id, limit);
+        }
+    }
 
     /** Puts messages back on their way. Their dead letters were just resolved and may carry a changed payload. */
     void redrive(Connection tx, long[] ids);

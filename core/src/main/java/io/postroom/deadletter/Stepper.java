@@ -1,7 +1,6 @@
 package io.postroom.deadletter;
 
 import java.sql.Connection;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -10,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One step of a redrive whose row is locked, in its transaction. */
@@ -39,6 +39,8 @@ final class Stepper {
         final Map<Long, String> patched = new HashMap<>();
         final Set<Long> done = new HashSet<>();
         int looked;
+        /** Whether anything was to be resolved; if nothing is done then, others were faster. */
+        boolean tried;
     }
 
     void wake(Connection tx) {
@@ -62,10 +64,9 @@ final class Stepper {
         }
         List<DeadLetterTable.Found> found =
                 letters.findIds(tx, request.filter(), locked.reached(), locked.idMax(), wanted);
-        List<DeadLetterTable.Found> earlier = earlier(tx, locked, found, wanted);
-        Batch ahead = act(tx, request, earlier);
-        if (!ahead.done.isEmpty()) {
-            // Those that were skipped are looked at again, and counted, when it is their turn.
+        Batch ahead = ahead(tx, locked, found, wanted);
+        if (ahead != null) {
+            // Those that cannot go are looked at again, and counted, when it is their turn.
             boolean full = beforeCanary && locked.redrive().done() + ahead.done.size() >= request.canary();
             table.progress(
                     tx,
@@ -94,25 +95,70 @@ final class Stepper {
         return batch.looked;
     }
 
-    /** What must be redriven before some of those that were found, though it was buried later. */
-    private List<DeadLetterTable.Found> earlier(
+    /**
+     * Redrives some of what must go before those that were found, though it was buried later. What cannot go is passed, page by page, until
+     * there is no more. Null: there is nothing that can go.
+     */
+    private @Nullable Batch ahead(
             Connection tx, RedriveTable.Locked locked, List<DeadLetterTable.Found> found, int wanted) {
         RedriveRequest request = locked.redrive().request();
         if (found.isEmpty() || request.action() != RedriveAction.REDRIVE) {
-            return List.of();
+            return null;
         }
         // A step with a patch may not come to all that were found: it relies on none of them.
         long last = request.patch() == null ? found.get(found.size() - 1).id() : locked.reached();
-        Redriver.Stretch stretch = new Redriver.Stretch(locked.reached(), last, locked.idMax(), wanted);
-        List<DeadLetterTable.Found> earlier = new ArrayList<>();
-        bySource(found).forEach((source, ids) -> {
-            Redriver redriver = redrivers.get(source);
-            if (redriver != null) {
-                redriver.earlier(tx, request.filter(), array(ids), stretch)
-                        .forEach(id -> earlier.add(new DeadLetterTable.Found(id, source)));
+        Redriver.Stretch first = new Redriver.Stretch(locked.reached(), last, locked.idMax(), 0, Redrives.LETTERS_MAX);
+        Map<String, List<Long>> sources = bySource(found);
+        sources.keySet().retainAll(redrivers.keySet());
+        Map<String, List<Long>> pages = new TreeMap<>();
+        sources.forEach((source, ids) -> pages.put(source, earlier(tx, request, source, ids, first)));
+        if (pages.values().stream().allMatch(List::isEmpty)) {
+            return null;
+        }
+        // All that this step may come to, and at once: piece by piece it would be in another order than others lock it.
+        sources.forEach((source, ids) -> redrivers
+                .get(source)
+                .lock(
+                        tx,
+                        array(Stream.concat(ids.stream(), pages.get(source).stream())
+                                .distinct()
+                                .toList())));
+        for (Map.Entry<String, List<Long>> each : pages.entrySet()) {
+            String source = each.getKey();
+            List<Long> page = each.getValue();
+            while (!page.isEmpty()) {
+                Batch batch = firstOf(tx, request, source, page, wanted);
+                if (batch != null) {
+                    return batch;
+                }
+                page = page.size() < first.limit()
+                        ? List.of()
+                        : earlier(tx, request, source, sources.get(source), first.onward(page.get(page.size() - 1)));
             }
-        });
-        return earlier.subList(0, Math.min(wanted, earlier.size()));
+        }
+        return null;
+    }
+
+    private List<Long> earlier(
+            Connection tx, RedriveRequest request, String source, List<Long> found, Redriver.Stretch stretch) {
+        return redrivers.get(source).earlier(tx, request.filter(), array(found), stretch);
+    }
+
+    /** Redrives the first ones of a page that can go; null if none can. */
+    private @Nullable Batch firstOf(Connection tx, RedriveRequest request, String source, List<Long> page, int wanted) {
+        Set<Long> refused = redrivers.get(source).refusals(tx, array(page)).keySet();
+        List<DeadLetterTable.Found> left = page.stream()
+                .filter(id -> !refused.contains(id))
+                .map(id -> new DeadLetterTable.Found(id, source))
+                .toList();
+        while (!left.isEmpty()) {
+            Batch batch = act(tx, request, left.subList(0, Math.min(wanted, left.size())));
+            if (batch.tried) {
+                return batch;
+            }
+            left = left.subList(Math.max(1, batch.looked), left.size());
+        }
+        return null;
     }
 
     private Batch act(Connection tx, RedriveRequest request, List<DeadLetterTable.Found> found) {
@@ -163,6 +209,7 @@ final class Stepper {
         if (wanted.isEmpty()) {
             return;
         }
+        batch.tried = true;
         List<Long> resolved = letters.resolve(
                 tx, new DeadLetterTable.Resolving(array(wanted), patches(batch, request, wanted), request));
         batch.done.addAll(resolved);

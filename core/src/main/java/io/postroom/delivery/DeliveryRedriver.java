@@ -115,6 +115,7 @@ public final class DeliveryRedriver implements Redriver {
                 .set("after", stretch.after())
                 .set("last", stretch.last())
                 .set("up_to", stretch.upTo())
+                .set("past", stretch.past())
                 .set("limit", stretch.limit())
                 .list(row -> row.getLong(1));
     }

@@ -1,8 +1,9 @@
 -- Open dead letters that fit a filter and are to be redriven before some that were found: of the same keys, at lower positions. Only where one
--- of them was buried after all that go together now; those are sent in order. By position: what the limit leaves out comes later.
+-- of them was buried after all that go together now; those are sent in order. A page, by position.
 --   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
 --   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
---   :found bigint[]   :after bigint, exclusive   :last bigint, of those that go together   :up_to bigint   :limit int
+--   :found bigint[]   :after bigint, exclusive   :last bigint, of those that go together   :up_to bigint
+--   :past bigint, the last id of the page before, or 0   :limit int
 -- Keys that share a hash keep one order. Of a key with many it is enough to look at :limit: fewer than those are among the found ones, so
 -- that one which was buried later is seen if there is any. Index: the primary key, dead_letter_key.
 with key_of_found as materialized (
@@ -20,6 +21,8 @@ earlier as materialized (
         from /*schema*/dead_letter as d
         where d.resolution is null and d.source = 'subscription' and d.owner = k.owner and d.key_hash = k.key_hash
           and d.position < k.position and d.id > :after and d.id <= :up_to
+          and (d.position, d.id)
+              > (coalesce((select past.position from /*schema*/dead_letter as past where past.id = :past::bigint), -1), :past::bigint)
           and (:owner::text is null or d.owner = :owner::text)
           and (:sources::text[] is null or d.source = any (:sources::text[]))
           and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
@@ -39,5 +42,5 @@ earlier as materialized (
 select id
 from earlier
 where late
-order by position
+order by position, id
 limit :limit
