@@ -11,6 +11,7 @@ import io.postroom.deadletter.DeadLetters;
 import io.postroom.deadletter.JsonPatch;
 import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveRequest;
+import io.postroom.deadletter.RedriveState;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.message.Upcasters;
@@ -40,6 +41,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of messages that a broker brings, without a broker. */
 class ReceptionTest {
@@ -766,6 +769,119 @@ class ReceptionTest {
         }
         assertThat(strings("select payload from applied where aggregate = 'a' order by n"))
                 .containsExactly("{\"n\":0}", "{\"n\":1}", "{\"n\":2}");
+    }
+
+    /** Redrives all that are open and applies them, as often as they may be tried. */
+    private void redriveAndApply() throws Exception {
+        redrive(null);
+        apply();
+    }
+
+    private void apply() {
+        while (database.queryLong("select count(*) from postroom.redriven_letter") > 0) {
+            database.execute("update postroom.redriven_letter set due_at = now() - interval '1 s'");
+            assertThat(reception().redrive()).isTrue();
+        }
+    }
+
+    /** Three of a key, of which the first was redriven and is the last that was buried. */
+    private void buryTheFirstLast(List<Message> messages) throws Exception {
+        failing.put("a", new OutcomeException(Outcome.rejected("no")));
+        receive(messages);
+        letters.redrives().run(request(RedriveRequest.redrive(DeadLetterFilter.ofIds(1L))), now -> {});
+        apply();
+        assertThat(strings("select payload from postroom.dead_letter where resolution is null order by id"))
+                .containsExactly("{\"n\":1}", "{\"n\":2}", "{\"n\":0}");
+        failing.clear();
+    }
+
+    private UUID request(RedriveRequest.Builder request) {
+        return letters.redrives()
+                .request(request.actor("ann").reason("test").build())
+                .request()
+                .id();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whatWasBuriedAgainIsAppliedBeforeTheLaterOnesOfItsKey(boolean ofTheJournal) throws Exception {
+        List<Message> messages = Messages.sequence("a", 3);
+        if (ofTheJournal) {
+            serveFromKafka();
+            postroom.database().transact(tx -> postroom.outbox().publishAll(tx, messages));
+            postroom.journal().stampAll();
+        }
+        buryTheFirstLast(messages);
+        assertThat(database.queryLong("select count(*) from postroom.dead_letter where position <= 3") > 0)
+                .isEqualTo(ofTheJournal);
+        redriveAndApply();
+        assertThat(strings("select payload from applied order by n"))
+                .containsExactly("{\"n\":0}", "{\"n\":1}", "{\"n\":2}");
+    }
+
+    @Test
+    void whatWasBuriedAgainIsPutBackBeforeTheLaterOnesOfItsKey() throws Exception {
+        buryTheFirstLast(Messages.sequence("a", 3));
+        UUID id = request(
+                RedriveRequest.redrive(DeadLetterFilter.ofOwner("billing")).canary(1));
+        for (int step = 0; step < 3; step++) {
+            letters.redrives().step(id);
+            apply();
+        }
+        assertThat(strings("select payload from applied order by n"))
+                .as("those that are put back one after the other")
+                .startsWith("{\"n\":0}", "{\"n\":1}")
+                .hasSize(3);
+    }
+
+    /** The first was no message when it came; by now it is the first of its key. */
+    @Test
+    void whatCouldBeReadSinceIsAppliedBeforeTheLaterOnesOfItsKey() throws Exception {
+        buryRecord();
+        List<Message> messages = Messages.sequence("a", 2);
+        failing.put("a", new OutcomeException(Outcome.rejected("no")));
+        receive(messages.subList(1, 2));
+        letters.redrives().run(request(RedriveRequest.redrive(DeadLetterFilter.ofIds(1L))), now -> {});
+        Reception reading =
+                rereading(whole -> new Arrival("orders/0@0", new Envelope(1, messages.get(0), 1), false, null));
+        assertThat(reading.redrive()).isTrue();
+        failing.clear();
+        redriveAndApply();
+        assertThat(strings("select payload from applied order by n")).containsExactly("{\"n\":0}", "{\"n\":1}");
+    }
+
+    @Test
+    void aCanaryThatCouldBeReadSinceAndFailedStopsTheRestWhateverBecameOfIt() throws Exception {
+        buryRecord();
+        failing.put("bad", new OutcomeException(Outcome.rejected("no")));
+        receive(List.of(Messages.order("bad")));
+        UUID id = request(
+                RedriveRequest.redrive(DeadLetterFilter.ofOwner("billing")).canary(1));
+        letters.redrives().step(id);
+        Message read = Messages.order("bad");
+        Reception reading = rereading(whole -> new Arrival("orders/0@0", new Envelope(1, read, 1), false, null));
+        assertThat(reading.redrive()).isTrue();
+        letters.redrives().run(request(RedriveRequest.discard(DeadLetterFilter.ofIds(3L))), now -> {});
+        Redrive stopped = letters.redrives().step(id).redrive();
+        assertThat(stopped.state()).isEqualTo(RedriveState.STOPPED);
+        assertThat(stopped.note()).startsWith("1 of the first 1 failed again, first dead letter 3: ");
+    }
+
+    /** Its source was told to begin anew, and gave up on another copy while the first one was on its way. */
+    @Test
+    void aCanaryThatFailedWhereAnotherCopyWasBuriedStopsTheRestWhateverBecameOfIt() throws Exception {
+        Message bad = Messages.order("bad");
+        failing.put("bad", new OutcomeException(Outcome.rejected("no")));
+        receive(List.of(bad, Messages.order("bad")));
+        UUID id = request(
+                RedriveRequest.redrive(DeadLetterFilter.ofOwner("billing")).canary(1));
+        letters.redrives().step(id);
+        receive(List.of(bad));
+        assertThat(reception().redrive()).isTrue();
+        assertThat(strings("select origin from postroom.dead_letter where id = 3"))
+                .containsExactly("1");
+        letters.redrives().run(request(RedriveRequest.discard(DeadLetterFilter.ofIds(3L))), now -> {});
+        assertThat(letters.redrives().step(id).redrive().state()).isEqualTo(RedriveState.STOPPED);
     }
 
     /** Another database writes to the same topic, and counts as it likes. */

@@ -35,8 +35,8 @@ class SourcePlanTest {
                     'http.422', 'no', 'f00d', 'node-1'
                 from generate_series(1, %d) as n""".formatted(MANY),
                 """
-                insert into postroom.redriven_letter (dead_letter, consumer, key_hash, due_at)
-                select id, owner, key_hash, now() - interval '1 hour' from postroom.dead_letter""",
+                insert into postroom.redriven_letter (dead_letter, consumer, key_hash, turn, due_at)
+                select id, owner, key_hash, turn, now() - interval '1 hour' from postroom.dead_letter""",
                 """
                 insert into postroom.subscription_move (subscription, target, feed, topics, group_id, position, offsets, overlap_since,
                     actor, reason, ended_at, outcome)

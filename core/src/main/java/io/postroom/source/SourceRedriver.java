@@ -7,12 +7,13 @@ import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import java.sql.Connection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
 /**
- * Puts the dead letters of sources back: each waits in a table until a process of its consumer applies it. What has come since of the
- * same key was applied; a consumer that minds compares versions.
+ * Puts the dead letters of sources back: each waits in a table until a process of its consumer applies it, and those of a key are applied in
+ * their order. What has come since of the same key was applied; a consumer that minds compares versions.
  *
  * <p>Safe for use by many threads.
  */
@@ -20,6 +21,7 @@ public final class SourceRedriver implements Redriver {
     private final Sql keep;
     private final Sql lock;
     private final Sql refusals;
+    private final Sql earlier;
     private final Sql putBack;
     private final Sql underway;
 
@@ -27,6 +29,7 @@ public final class SourceRedriver implements Redriver {
         keep = schema.sql(SourceRedriver.class, "keep_subscriptions.sql");
         lock = schema.sql(SourceRedriver.class, "lock_letters.sql");
         refusals = schema.sql(SourceRedriver.class, "refusals.sql");
+        earlier = schema.sql(SourceRedriver.class, "earlier.sql");
         putBack = schema.sql(SourceRedriver.class, "put_back.sql");
         underway = schema.sql(SourceRedriver.class, "underway.sql");
     }
@@ -48,6 +51,18 @@ public final class SourceRedriver implements Redriver {
         Map<Long, String> reasons = new HashMap<>();
         refusals.on(tx).set("ids", ids).list(row -> reasons.put(row.getLong(1), row.getString(2)));
         return reasons;
+    }
+
+    @Override
+    public List<Long> earlier(Connection tx, DeadLetterFilter filter, long[] found, Stretch stretch) {
+        return filter.on(earlier.on(tx))
+                .set("found", found)
+                .set("after", stretch.after())
+                .set("last", stretch.last())
+                .set("up_to", stretch.upTo())
+                .set("past", stretch.past())
+                .set("limit", stretch.limit())
+                .list(row -> row.getLong(1));
     }
 
     @Override

@@ -14,7 +14,8 @@
  *
  * <p>An inbox row means that a message took effect; a dead letter means that an operator has it. A message has one or the other. An
  * operator who redrives puts the dead letter into {@code redriven_letter}; any process of the consumer applies it, in one transaction
- * with the inbox and the end of that row.
+ * with the inbox and the end of that row. Those of a key are applied by their {@code turn}: the position, where the journal has the message,
+ * and else when it was given up first. Offsets tell less: they begin anew with a topic, and a key changes its partition with their number.
  *
  * <p>Who writes what: {@code dead_letter} with source {@code kafka} the source; {@code redriven_letter} the operator inserts, the source
  * postpones and deletes; {@code source_offset} the source, and a switch, which puts it at the cut or drops it;

@@ -11,7 +11,8 @@ where r.consumer = :consumer and r.due_at <= clock_timestamp()
   and not exists (
       select
       from /*schema*/redriven_letter as e
-      where e.consumer = r.consumer and e.key_hash = r.key_hash and e.dead_letter < r.dead_letter
+      where e.consumer = r.consumer and e.key_hash = r.key_hash
+        and (e.turn, e.dead_letter) < (r.turn, r.dead_letter)
   )
 order by r.due_at, r.dead_letter
 limit 1

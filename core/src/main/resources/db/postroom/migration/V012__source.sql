@@ -15,8 +15,18 @@ alter table /*schema*/dead_letter
     -- Where it came from, if not from the journal: topic, partition and offset. Its position is then that of the journal only where a
     -- subscription of this name is served; else it is a number beyond all positions that is made from the message's id.
     add column place text,
+    -- The first dead letter that its message was, if this is another. A source gives up on the messages of a key in their order, and each
+    -- keeps the place that it had when it was given up first.
+    add column first_burial bigint,
+    -- Where it stands among those of its key.
+    add column turn bigint not null generated always as (
+        case when position < 4611686018427387904 then position else 4611686018427387904 + coalesce(first_burial, id) end
+    ) stored,
     drop constraint dead_letter_source,
     add constraint dead_letter_source check (source in ('subscription', 'kafka'));
+create index dead_letter_turn on /*schema*/dead_letter (owner, key_hash, turn) where resolution is null and source = 'kafka';
+-- What became of one that was redriven: it may be another message by then, under another key.
+create index dead_letter_origin on /*schema*/dead_letter (origin) where origin is not null;
 
 alter table /*schema*/inbox_consumer
     -- When a source of its began to receive.
@@ -27,12 +37,14 @@ create table /*schema*/redriven_letter (
     dead_letter bigint      not null primary key references /*schema*/dead_letter (id),
     consumer    text        not null,
     key_hash    integer     not null,
+    -- That of the dead letter.
+    turn        bigint      not null,
     due_at      timestamptz not null default clock_timestamp(),
     attempts    integer     not null default 0
 );
 create index redriven_letter_due on /*schema*/redriven_letter (consumer, due_at, dead_letter);
 -- Those of one key are applied in their order.
-create index redriven_letter_key on /*schema*/redriven_letter (consumer, key_hash, dead_letter);
+create index redriven_letter_key on /*schema*/redriven_letter (consumer, key_hash, turn, dead_letter);
 
 -- A move of a subscription to a broker or back: where the cut is. The cut is found first and does not change; whoever goes on with the
 -- move goes on from here.
