@@ -6,14 +6,19 @@ import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedriveRequest;
+import io.postroom.deadletter.RedriveStep;
+import io.postroom.deadletter.Redrives;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -166,11 +171,86 @@ class UniqueJobTest {
         assertThat(offer(note("a"))).isEqualTo(new Enqueued(failed, true));
     }
 
+    @Test
+    void doNotComeBackFromTheDeadBesideOneThatIsJustBeingEnqueued() throws Exception {
+        UUID id = request(bury("a"));
+        CompletableFuture<RedriveStep> step;
+        try (Connection tx = shop.database.begin()) {
+            shop.jobs.offer(tx, note("a").build());
+            step = CompletableFuture.supplyAsync(() -> redrives().step(id));
+            awaitBlocked(1);
+            tx.commit();
+        }
+        assertThat(step.get(30, TimeUnit.SECONDS).letters()).isZero();
+        assertThat(redrives().run(id, progress -> {}).skipped()).isEqualTo(1);
+    }
+
+    @Test
+    void twoRedrivesOfTheSameKeysWaitForEachOtherInOneOrder() throws Exception {
+        UUID first = request(bury("a", "m", "z"));
+        UUID second = request(bury("z", "m", "a"));
+        CompletableFuture<RedriveStep> firstStep;
+        CompletableFuture<RedriveStep> secondStep;
+        try (Connection tx = shop.database.begin()) {
+            shop.jobs.offer(tx, note("m").build());
+            firstStep = CompletableFuture.supplyAsync(() -> redrives().step(first));
+            awaitBlocked(1);
+            secondStep = CompletableFuture.supplyAsync(() -> redrives().step(second));
+            awaitBlocked(2);
+            assertThat(shop.database.queryLong(
+                            "select count(*) from pg_stat_activity where datname = current_database()"
+                                    + " and cardinality(pg_blocking_pids(pid)) > 0 and pg_blocking_pids(pid) <@ (select array_agg(a.pid) from pg_stat_activity as a"
+                                    + " where a.state = 'idle in transaction')"))
+                    .as("those that wait for us: the second waits for the first")
+                    .isOne();
+            tx.rollback();
+        }
+        assertThat(firstStep.get(30, TimeUnit.SECONDS).redrive().done()).isEqualTo(3);
+        assertThat(secondStep.get(30, TimeUnit.SECONDS).letters()).isZero();
+        assertThat(redrives().run(second, progress -> {}).skipped()).isEqualTo(3);
+    }
+
+    private static void awaitBlocked(int sessions) {
+        Workshop.await(
+                () -> sessions + " wait for a lock",
+                () -> shop.database.queryLong("select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
+                                + " and datname = current_database()")
+                        == sessions);
+    }
+
+    /** Lets one job of each key fail, in this order; returns their dead letters. */
+    private static List<Long> bury(String... keys) throws InterruptedException {
+        List<Long> letters = new ArrayList<>();
+        try (Workers workers = shop.workers()
+                .queue("default", 1)
+                .handle("note", job -> JobOutcome.failed("no"))
+                .build()) {
+            workers.start();
+            for (String key : keys) {
+                long id = offer(note(key)).id();
+                shop.awaitState(id, "failed");
+                letters.add(shop.database.queryLong("select id from postroom.dead_letter where position = " + id));
+            }
+        }
+        return letters;
+    }
+
+    private static Redrives redrives() {
+        return shop.postroom.deadLetters().redrives();
+    }
+
+    private static UUID request(List<Long> letters) {
+        DeadLetterFilter filter = DeadLetterFilter.builder().ids(letters).build();
+        return redrives()
+                .request(RedriveRequest.redrive(filter).actor("ann").reason("r").build())
+                .request()
+                .id();
+    }
+
     private static Redrive redrive() throws InterruptedException {
         RedriveRequest request = new RedriveRequest(
                 UUID.randomUUID(), RedriveAction.REDRIVE, DeadLetterFilter.ALL, null, null, null, "ann", "try again");
-        var redrives = shop.postroom.deadLetters().redrives();
-        redrives.request(request);
-        return redrives.run(request.id(), progress -> {});
+        redrives().request(request);
+        return redrives().run(request.id(), progress -> {});
     }
 }

@@ -144,9 +144,10 @@ public final class Redrives {
             }
             return step;
         } catch (DatabaseException e) {
-            if (e.sqlState().equals(SqlState.DEADLOCK)) {
-                // Somebody locks in another order, such as an operator by hand. Nothing was done; the next step does
-                // it.
+            if (e.sqlState().equals(SqlState.DEADLOCK) || e.sqlState().equals(SqlState.UNIQUE_VIOLATION)) {
+                // Somebody locks in another order, such as an operator by hand, or was faster with a unique key of a
+                // job. Nothing was
+                // done; the next step does it, or sees what is in its way.
                 LOG.info("redrive {} had to give way to another transaction and goes on", id);
                 return new RedriveStep(get(id), 0, LOOK);
             }
