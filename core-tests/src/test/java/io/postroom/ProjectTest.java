@@ -147,6 +147,18 @@ class ProjectTest {
                 assertThat(classes).as("classes that run " + file).hasSize(1));
     }
 
+    /** A statement that means other dead letters by a filter than the next one discards what nobody was shown. */
+    @Test
+    void theFilterOfDeadLettersStandsInOnePlace() {
+        assertThat(sources.stream()
+                        .filter(sql -> sql.isMain()
+                                && !sql.isJava()
+                                && sql.text().contains("dead_letter")
+                                && sql.text().contains(":error_class::text is null"))
+                        .map(Source::path))
+                .isEmpty();
+    }
+
     @Test
     void everySqlFileSaysWhatItDoesAndEveryParameterThatItTakes() {
         for (Source sql : sources) {

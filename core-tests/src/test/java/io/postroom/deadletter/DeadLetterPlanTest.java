@@ -4,11 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.delivery.DeliveryRedriver;
 import io.postroom.postgres.Plan;
-import io.postroom.postgres.Schema;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -313,7 +308,7 @@ class DeadLetterPlanTest {
 
     /** The nodes of the plan, as it ran for everything of billing. */
     private static List<JsonNode> explain(Class<?> owner, String file, Map<String, String> values) throws SQLException {
-        String sql = Schema.POSTROOM.fill(text(owner, file)).replace(":owner::text", "'billing'");
+        String sql = Plan.source(owner, file).replace(":owner::text", "'billing'");
         for (Map.Entry<String, String> value : values.entrySet()) {
             sql = sql.replace(value.getKey(), value.getValue());
         }
@@ -326,7 +321,7 @@ class DeadLetterPlanTest {
         try (Connection tx = yard.database.begin();
                 Statement statement = tx.createStatement()) {
             if (file.equals("conflicts.sql")) {
-                statement.execute(Schema.POSTROOM.fill(text(owner, "prefer_hashes.sql")));
+                statement.execute(Plan.source(owner, "prefer_hashes.sql"));
             }
             try (ResultSet rows = statement.executeQuery("explain (analyze, format json) " + sql)) {
                 rows.next();
@@ -340,13 +335,5 @@ class DeadLetterPlanTest {
     private static void collect(JsonNode node, List<JsonNode> nodes) {
         nodes.add(node);
         node.path("Plans").values().forEach(child -> collect(child, nodes));
-    }
-
-    private static String text(Class<?> owner, String file) {
-        try (InputStream in = owner.getResourceAsStream(file)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

@@ -1,10 +1,7 @@
 package io.postroom.postgres;
 
+import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.testkit.TestDatabase;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -54,12 +51,11 @@ public final class Plan {
         }
     }
 
-    private static String source(Class<?> owner, String file) {
-        try (InputStream in = owner.getResourceAsStream(file)) {
-            return Schema.POSTROOM.fill(new String(in.readAllBytes(), StandardCharsets.UTF_8));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+    /** The statement as it stands in its file, with the filter of dead letters if it has one. */
+    public static String source(Class<?> owner, String file) {
+        String text = Schema.read(owner, file);
+        return Schema.POSTROOM.fill(
+                text.contains("/*filter*/") ? Schema.read(owner, file, DeadLetterFilter.class, "filter.sql") : text);
     }
 
     public String text() {

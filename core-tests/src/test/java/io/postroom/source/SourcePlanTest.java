@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.postroom.postgres.Plan;
 import io.postroom.testkit.TestDatabase;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -110,5 +112,31 @@ class SourcePlanTest {
                 "'billing'",
                 "'unreadable'");
         assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(20);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {Plan.CUSTOM, Plan.GENERIC})
+    void whatGoesBeforeIsLookedForInTheKeysOfWhatWasFoundOnly(String mode) throws SQLException {
+        List<String> parameters = new ArrayList<>(List.of(
+                "owner text",
+                "sources text[]",
+                "event_types text[]",
+                "tenants text[]",
+                "aggregate_type text",
+                "aggregate_id text",
+                "error_class text",
+                "fingerprint text",
+                "cause text",
+                "ids bigint[]",
+                "buried_from timestamptz",
+                "buried_to timestamptz"));
+        List<Object> values = new ArrayList<>(Collections.nCopies(parameters.size(), "null"));
+        parameters.addAll(
+                List.of("found bigint[]", "after bigint", "last bigint", "up_to bigint", "past bigint", "limit int"));
+        String found =
+                IntStream.rangeClosed(1, 500).mapToObj(String::valueOf).collect(Collectors.joining(",", "'{", "}'"));
+        values.addAll(List.of(found, "0", "500", String.valueOf(MANY), "0", "500"));
+        Plan plan = Plan.explain(database, mode, SourceRedriver.class, "earlier.sql", parameters, values.toArray());
+        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(1_010);
     }
 }

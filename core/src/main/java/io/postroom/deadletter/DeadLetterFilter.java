@@ -2,6 +2,8 @@ package io.postroom.deadletter;
 
 import io.postroom.PostroomException;
 import io.postroom.postgres.Call;
+import io.postroom.postgres.Schema;
+import io.postroom.postgres.Sql;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -100,6 +102,11 @@ public record DeadLetterFilter(
     /** What is given, for those who read later what was meant: of many values the first ones, and how many there are. */
     public Map<String, Object> summary() {
         return FilterText.summary(this);
+    }
+
+    /** The statement in a file beside a class that is about dead letters which fit a filter: {@link #on} sets its parameters. */
+    public static Sql statement(Schema schema, Class<?> owner, String file) {
+        return schema.sql(owner, file, DeadLetterFilter.class, "filter.sql");
     }
 
     /** Sets the parameters that every statement with this filter has. */

@@ -32,12 +32,12 @@ final class DeadLetterTable {
     private final Sql countOpen;
 
     DeadLetterTable(Schema schema) {
-        list = schema.sql(DeadLetterTable.class, "list.sql");
-        listResolved = schema.sql(DeadLetterTable.class, "list_resolved.sql");
-        groups = schema.sql(DeadLetterTable.class, "groups.sql");
-        count = schema.sql(DeadLetterTable.class, "count.sql");
-        countUpTo = schema.sql(DeadLetterTable.class, "count_up_to.sql");
-        findIds = schema.sql(DeadLetterTable.class, "find_ids.sql");
+        list = DeadLetterFilter.statement(schema, DeadLetterTable.class, "list.sql");
+        listResolved = DeadLetterFilter.statement(schema, DeadLetterTable.class, "list_resolved.sql");
+        groups = DeadLetterFilter.statement(schema, DeadLetterTable.class, "groups.sql");
+        count = DeadLetterFilter.statement(schema, DeadLetterTable.class, "count.sql");
+        countUpTo = DeadLetterFilter.statement(schema, DeadLetterTable.class, "count_up_to.sql");
+        findIds = DeadLetterFilter.statement(schema, DeadLetterTable.class, "find_ids.sql");
         read = schema.sql(DeadLetterTable.class, "read.sql");
         readPayloads = schema.sql(DeadLetterTable.class, "read_payloads.sql");
         resolve = schema.sql(DeadLetterTable.class, "resolve.sql");

@@ -33,7 +33,7 @@ final class RedriveTable {
     private final Sql sum;
 
     RedriveTable(Schema schema) {
-        request = schema.sql(RedriveTable.class, "request.sql");
+        request = DeadLetterFilter.statement(schema, RedriveTable.class, "request.sql");
         find = schema.sql(RedriveTable.class, "find.sql");
         lock = schema.sql(RedriveTable.class, "lock.sql");
         progress = schema.sql(RedriveTable.class, "progress.sql");

@@ -1,6 +1,5 @@
 -- Open dead letters that fit a filter, by what they have in common, the greatest groups first.
---   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
---   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
+--   the parameters of deadletter/filter.sql
 --   :by text[], some of owner, type, error, tenant, key, cause   :limit int
 -- Keys are counted by a hash of 64 bits: no sort of texts.
 with grouped as materialized (
@@ -19,18 +18,7 @@ with grouped as materialized (
            count(distinct d.tenant_id) as tenants, max(d.id) as sample_id
     from /*schema*/dead_letter as d
     where d.resolution is null
-      and (:owner::text is null or d.owner = :owner::text)
-      and (:sources::text[] is null or d.source = any (:sources::text[]))
-      and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
-      and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
-      and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)
-      and (:aggregate_id::text is null or d.aggregate_id = :aggregate_id::text)
-      and (:error_class::text is null or d.error_class = :error_class::text)
-      and (:fingerprint::text is null or d.fingerprint = :fingerprint::text)
-      and (:cause::text is null or d.cause = :cause::text)
-      and (:ids::bigint[] is null or d.id = any (:ids::bigint[]))
-      and (:buried_from::timestamptz is null or d.buried_at >= :buried_from::timestamptz)
-      and (:buried_to::timestamptz is null or d.buried_at < :buried_to::timestamptz)
+      /*filter*/
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9
     order by letters desc, sample_id desc
     limit :limit

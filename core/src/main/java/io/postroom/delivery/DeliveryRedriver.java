@@ -59,13 +59,13 @@ public final class DeliveryRedriver implements Redriver {
         keepSubscriptions = schema.sql(DeliveryRedriver.class, "keep_subscriptions.sql");
         lockLanes = schema.sql(DeliveryRedriver.class, "lock_lanes.sql");
         refusals = schema.sql(DeliveryRedriver.class, "refusals.sql");
-        earlier = schema.sql(DeliveryRedriver.class, "earlier.sql");
+        earlier = DeadLetterFilter.statement(schema, DeliveryRedriver.class, "earlier.sql");
         putBack = schema.sql(DeliveryRedriver.class, "put_back.sql");
         releaseHeld = schema.sql(DeliveryRedriver.class, "release_held.sql");
         promotion = new Promotion(schema);
         underway = schema.sql(DeliveryRedriver.class, "underway.sql");
         preferHashes = schema.sql(DeliveryRedriver.class, "prefer_hashes.sql");
-        conflicts = schema.sql(DeliveryRedriver.class, "conflicts.sql");
+        conflicts = DeadLetterFilter.statement(schema, DeliveryRedriver.class, "conflicts.sql");
         conflictsAfter = schema.sql(DeliveryRedriver.class, "conflicts_after.sql");
         archiveDays = new ArchiveDays(schema);
         wake = schema.sql(DeliveryRedriver.class, "wake.sql");

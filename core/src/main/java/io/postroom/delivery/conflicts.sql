@@ -1,7 +1,6 @@
 -- Keys of open dead letters, of subscriptions that keep order, whose later messages were delivered: how many, whether all were
 -- looked at and compared, and some of them.
---   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
---   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
+--   the parameters of deadletter/filter.sql
 --   :entries_max bigint, how far back from its end the journal is read   :keys_max int, of how many keys
 --   :messages_max int, how many messages of these keys are looked at   :compared_max int   :samples_max int
 --   :first_archived date?   :last_archived date?, the archived days of what is read: without them all there are would be locked
@@ -14,18 +13,7 @@ with letters as materialized (
     select d.owner, d.key_hash, d.tenant_id, d.aggregate_type, d.aggregate_id, min(d.position) as position
     from /*schema*/dead_letter as d
     where d.resolution is null and d.source = 'subscription'
-      and (:owner::text is null or d.owner = :owner::text)
-      and (:sources::text[] is null or d.source = any (:sources::text[]))
-      and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
-      and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
-      and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)
-      and (:aggregate_id::text is null or d.aggregate_id = :aggregate_id::text)
-      and (:error_class::text is null or d.error_class = :error_class::text)
-      and (:fingerprint::text is null or d.fingerprint = :fingerprint::text)
-      and (:cause::text is null or d.cause = :cause::text)
-      and (:ids::bigint[] is null or d.id = any (:ids::bigint[]))
-      and (:buried_from::timestamptz is null or d.buried_at >= :buried_from::timestamptz)
-      and (:buried_to::timestamptz is null or d.buried_at < :buried_to::timestamptz)
+      /*filter*/
     group by d.owner, d.key_hash, d.tenant_id, d.aggregate_type, d.aggregate_id
 ),
 span as materialized (

@@ -1,7 +1,6 @@
 -- Open dead letters that fit a filter and are to be redriven before some that were found: of the same keys, at lower positions. Only where one
 -- of them was buried after all that go together now; those are sent in order. A page, by position.
---   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
---   :fingerprint text?   :cause text?   :ids bigint[]?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive
+--   the parameters of deadletter/filter.sql
 --   :found bigint[]   :after bigint, exclusive   :last bigint, of those that go together   :up_to bigint
 --   :past bigint, the last id of the page before, or 0   :limit int
 -- Keys that share a hash keep one order. Of a key with many it is enough to look at :limit: fewer than those are among the found ones, so
@@ -23,18 +22,7 @@ earlier as materialized (
           and d.position < k.position and d.id > :after and d.id <= :up_to
           and (d.position, d.id)
               > (coalesce((select past.position from /*schema*/dead_letter as past where past.id = :past::bigint), -1), :past::bigint)
-          and (:owner::text is null or d.owner = :owner::text)
-          and (:sources::text[] is null or d.source = any (:sources::text[]))
-          and (:event_types::text[] is null or d.event_type = any (:event_types::text[]))
-          and (:tenants::text[] is null or d.tenant_id = any (:tenants::text[]))
-          and (:aggregate_type::text is null or d.aggregate_type = :aggregate_type::text)
-          and (:aggregate_id::text is null or d.aggregate_id = :aggregate_id::text)
-          and (:error_class::text is null or d.error_class = :error_class::text)
-          and (:fingerprint::text is null or d.fingerprint = :fingerprint::text)
-          and (:cause::text is null or d.cause = :cause::text)
-          and (:ids::bigint[] is null or d.id = any (:ids::bigint[]))
-          and (:buried_from::timestamptz is null or d.buried_at >= :buried_from::timestamptz)
-          and (:buried_to::timestamptz is null or d.buried_at < :buried_to::timestamptz)
+          /*filter*/
         order by d.position
         limit :limit
     ) as e

@@ -34,6 +34,23 @@ public record Schema(String name) {
         return Sql.parse(owner.getSimpleName() + "/" + file, fill(read(owner, file)));
     }
 
+    /**
+     * The statement in a file beside a class, with a part that it shares with others: that is in a file beside another class and stands where
+     * its name does in a comment, such as {@code filter.sql} for a comment that says {@code filter}.
+     */
+    public Sql sql(Class<?> owner, String file, Class<?> partOwner, String part) {
+        return Sql.parse(owner.getSimpleName() + "/" + file, fill(read(owner, file, partOwner, part)));
+    }
+
+    static String read(Class<?> owner, String file, Class<?> partOwner, String part) {
+        String mark = "/*" + part.replaceFirst("\\.sql$", "") + "*/";
+        String text = read(owner, file);
+        if (!text.contains(mark)) {
+            throw new IllegalStateException(file + " beside " + owner.getName() + " has no " + mark);
+        }
+        return text.replace(mark, read(partOwner, part).strip());
+    }
+
     /** Text with this schema's name before each of its tables. */
     public String fill(String text) {
         return text.replace(MARK, '"' + name + "\".");

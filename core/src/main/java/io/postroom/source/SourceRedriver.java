@@ -29,7 +29,7 @@ public final class SourceRedriver implements Redriver {
         keep = schema.sql(SourceRedriver.class, "keep_subscriptions.sql");
         lock = schema.sql(SourceRedriver.class, "lock_letters.sql");
         refusals = schema.sql(SourceRedriver.class, "refusals.sql");
-        earlier = schema.sql(SourceRedriver.class, "earlier.sql");
+        earlier = DeadLetterFilter.statement(schema, SourceRedriver.class, "earlier.sql");
         putBack = schema.sql(SourceRedriver.class, "put_back.sql");
         underway = schema.sql(SourceRedriver.class, "underway.sql");
     }

@@ -35,10 +35,10 @@ final class CauseTable {
     private final Sql findGroupLetters;
 
     CauseTable(Schema schema) {
-        listCauses = schema.sql(CauseTable.class, "list_causes.sql");
+        listCauses = DeadLetterFilter.statement(schema, CauseTable.class, "list_causes.sql");
         stepCauses = schema.sql(CauseTable.class, "step_causes.sql");
         findGroupLetters = schema.sql(CauseTable.class, "find_group_letters.sql");
-        findLetters = schema.sql(CauseTable.class, "find_letters.sql");
+        findLetters = DeadLetterFilter.statement(schema, CauseTable.class, "find_letters.sql");
     }
 
     /**

@@ -1,8 +1,7 @@
 -- Open dead letters by what went wrong, those that fit among the newest: the greatest groups first, and how many were looked at. Always a
 -- row, without a group if nothing fits.
 --   :window int, how many are looked at   :limit int, how many groups
---   :owner text?   :sources text[]?   :event_types text[]?   :tenants text[]?   :aggregate_type text?   :aggregate_id text?   :error_class text?
---   :fingerprint text?   :cause text?   :buried_from timestamptz?   :buried_to timestamptz?, exclusive   :ids bigint[]?
+--   the parameters of deadletter/filter.sql in core, of which :owner text? and :ids bigint[]? say where to look
 -- Index: dead_letter_list where an owner is given, else dead_letter_newest from its end. Nothing else has an index that helps, so the
 -- rest of the filter is for those looked at. Keys are counted by their hashes. Errors are long, so only those that are shown are read.
 with newest as materialized (
@@ -18,17 +17,9 @@ groups as materialized (
     select owner, source = 'job' as of_jobs, event_type, error_class, fingerprint, count(*) as letters, min(buried_at) as first_buried_at,
            max(buried_at) as last_buried_at, count(distinct key_hash) as keys, count(distinct coalesce(tenant_id, '')) as tenants,
            max(id) as sample_id
-    from newest
-    where (:sources::text[] is null or source = any (:sources::text[]))
-      and (:event_types::text[] is null or event_type = any (:event_types::text[]))
-      and (:tenants::text[] is null or tenant_id = any (:tenants::text[]))
-      and (:aggregate_type::text is null or aggregate_type = :aggregate_type::text)
-      and (:aggregate_id::text is null or aggregate_id = :aggregate_id::text)
-      and (:error_class::text is null or error_class = :error_class::text)
-      and (:fingerprint::text is null or fingerprint = :fingerprint::text)
-      and (:cause::text is null or cause = :cause::text)
-      and (:buried_from::timestamptz is null or buried_at >= :buried_from::timestamptz)
-      and (:buried_to::timestamptz is null or buried_at < :buried_to::timestamptz)
+    from newest as d
+    where true
+      /*filter*/
     group by owner, of_jobs, event_type, error_class, fingerprint
     order by letters desc, sample_id desc
     limit :limit

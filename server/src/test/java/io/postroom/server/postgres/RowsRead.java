@@ -1,5 +1,6 @@
 package io.postroom.server.postgres;
 
+import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.testkit.TestDatabase;
 import java.io.IOException;
 import java.io.InputStream;
@@ -24,13 +25,8 @@ public final class RowsRead {
     /** How many rows the scans of a statement read. */
     public static long by(TestDatabase database, Class<?> beside, String file, Map<String, String> values)
             throws SQLException, IOException {
-        String text;
-        try (InputStream stream = Objects.requireNonNull(beside.getResourceAsStream(file), file)) {
-            text = new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-        }
-        String statement = text.lines()
-                .filter(line -> !line.startsWith("--"))
-                .reduce("", (all, line) -> all + line + "\n")
+        String statement = text(beside, file)
+                .replace("/*filter*/", text(DeadLetterFilter.class, "filter.sql"))
                 .replace("/*schema*/", "postroom.");
         String filled = PARAMETER
                 .matcher(statement)
@@ -40,6 +36,12 @@ public final class RowsRead {
                 ResultSet row = explain.executeQuery("explain (analyze, format json) " + filled)) {
             row.next();
             return rows(JsonMapper.shared().readTree(row.getString(1)).get(0).get("Plan"));
+        }
+    }
+
+    private static String text(Class<?> beside, String file) throws IOException {
+        try (InputStream stream = Objects.requireNonNull(beside.getResourceAsStream(file), file)) {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8).replaceAll("(?m)^--.*$", "");
         }
     }
 
