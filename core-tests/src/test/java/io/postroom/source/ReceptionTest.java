@@ -15,6 +15,7 @@ import io.postroom.deadletter.RedriveState;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.message.Upcasters;
+import io.postroom.postgres.Schema;
 import io.postroom.relay.Outcome;
 import io.postroom.relay.OutcomeException;
 import io.postroom.relay.Projection;
@@ -865,6 +866,24 @@ class ReceptionTest {
         Redrive stopped = letters.redrives().step(id).redrive();
         assertThat(stopped.state()).isEqualTo(RedriveState.STOPPED);
         assertThat(stopped.note()).startsWith("1 of the first 1 failed again, first dead letter 3: ");
+    }
+
+    /** A move makes the open dead letters those of the subscription; what is resolved stays as it was. */
+    @Test
+    void aCanaryThatFailedBeforeItsSubscriptionWasMovedStopsTheRest() throws Exception {
+        serveFromKafka();
+        List<Message> messages = Messages.ofManyKeys("bad", 2);
+        postroom.database().transact(tx -> postroom.outbox().publishAll(tx, messages));
+        postroom.journal().stampAll();
+        messages.forEach(each -> failing.put(each.aggregateId(), new OutcomeException(Outcome.rejected("no"))));
+        receive(messages);
+        UUID id = request(
+                RedriveRequest.redrive(DeadLetterFilter.ofOwner("billing")).canary(1));
+        letters.redrives().step(id);
+        assertThat(reception().redrive()).isTrue();
+        MoveTable moves = new MoveTable(Schema.POSTROOM);
+        postroom.database().transact(tx -> moves.adoptLetters(tx, "billing", Reception.KAFKA, "subscription"));
+        assertThat(letters.redrives().step(id).redrive().state()).isEqualTo(RedriveState.STOPPED);
     }
 
     /** Its source was told to begin anew, and gave up on another copy while the first one was on its way. */
