@@ -117,6 +117,19 @@ class SourcePlanTest {
     @ParameterizedTest
     @ValueSource(strings = {Plan.CUSTOM, Plan.GENERIC})
     void whatGoesBeforeIsLookedForInTheKeysOfWhatWasFoundOnly(String mode) throws SQLException {
+        Plan plan = earlier(mode, 1, 500, 500, 0);
+        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(1_010);
+    }
+
+    /** Each of these keys has 49 before. */
+    @ParameterizedTest
+    @ValueSource(strings = {Plan.CUSTOM, Plan.GENERIC})
+    void theNextPageOfWhatGoesBeforeBeginsWhereTheLastOneEnded(String mode) throws SQLException {
+        Plan plan = earlier(mode, MANY - 99, MANY, 0, MANY - 2_000);
+        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(310);
+    }
+
+    private static Plan earlier(String mode, int foundFirst, int foundLast, int last, int past) throws SQLException {
         List<String> parameters = new ArrayList<>(List.of(
                 "owner text",
                 "sources text[]",
@@ -133,10 +146,10 @@ class SourcePlanTest {
         List<Object> values = new ArrayList<>(Collections.nCopies(parameters.size(), "null"));
         parameters.addAll(
                 List.of("found bigint[]", "after bigint", "last bigint", "up_to bigint", "past bigint", "limit int"));
-        String found =
-                IntStream.rangeClosed(1, 500).mapToObj(String::valueOf).collect(Collectors.joining(",", "'{", "}'"));
-        values.addAll(List.of(found, "0", "500", String.valueOf(MANY), "0", "500"));
-        Plan plan = Plan.explain(database, mode, SourceRedriver.class, "earlier.sql", parameters, values.toArray());
-        assertThat(plan.rowsTouched()).as(plan.text()).isLessThanOrEqualTo(1_010);
+        String found = IntStream.rangeClosed(foundFirst, foundLast)
+                .mapToObj(String::valueOf)
+                .collect(Collectors.joining(",", "'{", "}'"));
+        values.addAll(List.of(found, 0, last, MANY, past, 500));
+        return Plan.explain(database, mode, SourceRedriver.class, "earlier.sql", parameters, values.toArray());
     }
 }
