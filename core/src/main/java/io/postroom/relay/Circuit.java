@@ -53,7 +53,7 @@ final class Circuit {
     private volatile boolean hasFailing;
     private int failures;
     private long probeAtNanos;
-    private @Nullable Object prober;
+    private @Nullable LaneProbes prober;
     private boolean probeSent;
     private @Nullable Fault fault;
     private boolean gone;
@@ -72,7 +72,7 @@ final class Circuit {
     }
 
     /** Whether this lane may send one message now, to find out how the destination is. */
-    synchronized boolean mayProbe(Object lane) {
+    synchronized boolean mayProbe(LaneProbes lane) {
         return !closed
                 && !gone
                 && !probeSent
@@ -81,13 +81,13 @@ final class Circuit {
     }
 
     /** The lane sends a probe now. */
-    synchronized void probing(Object lane) {
+    synchronized void probing(LaneProbes lane) {
         prober = lane;
         probeSent = true;
     }
 
     /** The lane ends; a probe of its own is not awaited. */
-    synchronized void leave(Object lane) {
+    synchronized void leave(LaneProbes lane) {
         if (prober == lane) {
             prober = null;
             probeSent = false;
@@ -167,7 +167,7 @@ final class Circuit {
     }
 
     /** A probe failed by itself, which tells nothing about the destination: another one may go at once. */
-    void passOver(Object lane) {
+    void passOver(LaneProbes lane) {
         leave(lane);
         changed.run();
     }
