@@ -8,7 +8,8 @@ import org.junit.jupiter.api.Test;
 
 /** Whose fault it is that a message could not connect. */
 class CircuitTest {
-    private final Circuit circuit = new Circuit(new Backoff(Duration.ofMillis(1), Duration.ofSeconds(1)), () -> {});
+    private final Circuit circuit =
+            new Circuit("any", new Backoff(Duration.ofMillis(1), Duration.ofSeconds(1)), () -> {});
 
     /** It hung while they went through; then the destination went away. */
     @Test

@@ -16,7 +16,7 @@ class LaneProbesTest {
     private static final Duration AT_ONCE = Duration.ofNanos(1);
     private static final Fault REFUSED = Fault.of("connect", "refused");
 
-    private final Circuit circuit = new Circuit(new Backoff(AT_ONCE, AT_ONCE), () -> {});
+    private final Circuit circuit = new Circuit("any", new Backoff(AT_ONCE, AT_ONCE), () -> {});
     private final LaneProbes probes = new LaneProbes(circuit);
     private final LaneQueue queue = new LaneQueue(Order.KEY);
 

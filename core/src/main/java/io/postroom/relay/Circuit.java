@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Whether a destination takes messages, as this relay sees it: shared by the lanes that send to it.
@@ -27,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * accepted fails by itself. Safe for use by many threads.
  */
 final class Circuit {
+    private static final Logger LOG = LoggerFactory.getLogger(Circuit.class);
+
+    private final String subscription;
     private final Backoff backoff;
     private final Runnable changed;
     private volatile boolean closed = true;
@@ -57,9 +62,11 @@ final class Circuit {
     private boolean probeSent;
     private @Nullable Fault fault;
     private boolean gone;
+    private final Outage outage = new Outage();
 
     /** {@code changed} runs when the circuit opens or closes, or the next probe moves. */
-    Circuit(Backoff backoff, Runnable changed) {
+    Circuit(String subscription, Backoff backoff, Runnable changed) {
+        this.subscription = subscription;
         this.backoff = backoff;
         this.changed = changed;
     }
@@ -115,7 +122,10 @@ final class Circuit {
         }
         // What was on its way when the destination said that it wants no more does not unsay it.
         if (!closed && wantsNoMore().isEmpty()) {
-            close();
+            close().ifPresent(lasted -> LOG.info(
+                    "the destination of subscription {} answers again, it took nothing for {} s",
+                    subscription,
+                    lasted.toMillis() / 1000.0));
         }
     }
 
@@ -177,7 +187,9 @@ final class Circuit {
         return answeredSentNanos - nanos > 0;
     }
 
-    private void close() {
+    /** Returns how long it was open, unless another thread has closed it already. */
+    private Optional<Duration> close() {
+        Optional<Duration> lasted;
         synchronized (this) {
             closed = true;
             gone = false;
@@ -185,15 +197,17 @@ final class Circuit {
             prober = null;
             probeSent = false;
             fault = null;
+            lasted = outage.end(System.nanoTime());
         }
         changed.run();
+        return lasted;
     }
 
     /**
      * The destination takes nothing. Answers of messages that were on their way when it opened, or during one probe, are one failure,
      * not many.
      *
-     * @return whether this was news
+     * @return whether this is worth a word: not each time that a probe finds it so
      */
     boolean unavailable(Fault cause, @Nullable Duration after, boolean byProbe) {
         return open(cause, after, byProbe, RelaySettings.PAUSE_MAX);
@@ -205,6 +219,7 @@ final class Circuit {
     }
 
     private boolean open(Fault cause, @Nullable Duration after, boolean byProbe, Duration most) {
+        boolean news;
         synchronized (this) {
             if (gone || !closed && !byProbe) {
                 return false;
@@ -214,12 +229,14 @@ final class Circuit {
             fault = cause;
             Duration wait = after == null ? backoff.after(failures) : after;
             Duration bounded = wait.compareTo(most) > 0 ? most : wait;
-            probeAtNanos = System.nanoTime() + bounded.toNanos();
+            long now = System.nanoTime();
+            probeAtNanos = now + bounded.toNanos();
             prober = null;
             probeSent = false;
+            news = outage.goesOn(now);
         }
         changed.run();
-        return true;
+        return news;
     }
 
     /**

@@ -94,7 +94,7 @@ final class FailedAttempt {
 
     private void unavailable(boolean away) {
         boolean gone = failure.isForGood(subscription.retry(), attempt);
-        // In an outage every message would say the same: the first one speaks for all.
+        // In an outage every message would say the same: the first one speaks for all, and one now and then.
         log(
                 open(gone, away) ? Level.WARN : Level.DEBUG,
                 gone
@@ -171,7 +171,7 @@ final class FailedAttempt {
     private void standAside(Decision decision, Duration probeMax, String why) {
         // The time that was asked for is this message's alone: others go as probes meanwhile.
         boolean news = circuit.suspected(failure.fault(), slot.isProbe(), probeMax);
-        log(news || failure.isUnanswered() ? Level.WARN : Level.DEBUG, why);
+        log(news ? Level.WARN : Level.DEBUG, why);
         Duration probeIn = circuit.view().map(Circuit.View::probeIn).orElse(Duration.ZERO);
         Duration aside = probeIn.plus(RelaySettings.STAND_ASIDE);
         Duration asked = asked(decision);
