@@ -57,7 +57,7 @@ final class FailedAttempt {
         Optional<Decision> own = decision instanceof Decision.Unavailable
                 ? failure.asOwnFault(subscription.retry(), attempt)
                 : Optional.empty();
-        boolean alone = own.isPresent() && circuit.failsAlone(slot.position());
+        boolean alone = own.isPresent() && circuit.blame().failsAlone(slot.position());
         settle(alone ? own.get() : decision, own.isPresent(), alone);
     }
 
@@ -75,7 +75,7 @@ final class FailedAttempt {
                     "nothing else was answered meanwhile, so no attempt is counted; another message goes first");
         } else if (decision instanceof Decision.Unavailable) {
             unavailable(away);
-        } else if (isRetryable(decision) && circuit.failsEverybody(slot.keyHash(), subscription.outageKeys())) {
+        } else if (isRetryable(decision) && circuit.blame().failsEverybody(slot.keyHash(), subscription.outageKeys())) {
             standAside(
                     decision,
                     RelaySettings.OUTAGE_PROBE_MAX,
@@ -159,7 +159,7 @@ final class FailedAttempt {
 
     /** A destination that answers later messages, or has answered any since this one last hung, is well: the message is not. */
     private boolean isToBlame() {
-        return circuit.hasAnsweredSince(slot.sentNanos()) || slot.past().hung() && !slot.isProbe();
+        return circuit.blame().hasAnsweredSince(slot.sentNanos()) || slot.past().hung() && !slot.isProbe();
     }
 
     /** Whether it is tried again, or would be if it had not been so often: not what can never be accepted. */
