@@ -161,7 +161,7 @@ class LaneRestTest {
                 Telemetry.NONE,
                 new Suspects());
         Relay.Target target =
-                new Relay.Target(subscription, new Relay.Receiver(sink, null), new Circuit(backoff, () -> {}));
+                new Relay.Target(subscription, new Relay.Receiver(sink, null), new Circuit(name, backoff, () -> {}));
         List<RelayTable.Taken> taken = own.transact(tx -> {
             table.subscribe(tx, subscription, target.receiver(), begin);
             table.openLanes(tx, name, count, begin);

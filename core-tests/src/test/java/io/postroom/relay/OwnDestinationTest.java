@@ -1,7 +1,10 @@
 package io.postroom.relay;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
+import io.postroom.fault.CapturedLog;
 import io.postroom.message.Envelope;
 import io.postroom.message.Message;
 import io.postroom.retry.Reaction;
@@ -122,6 +125,29 @@ class OwnDestinationTest {
                     .containsExactly(1L, 2L, 3L, 4L);
         }
         assertThat(count("dead_letter")).isZero();
+    }
+
+    @Test
+    void anOutageIsSaidWhenItBeginsAndWhenItIsOverNotByEveryProbe() throws Exception {
+        sink.fail(message -> true, REFUSED);
+        publish(interleaved(6, 1));
+        String log;
+        try (CapturedLog captured = new CapturedLog()) {
+            try (Relay relay = relay(1, RetryPolicy.STANDARD)) {
+                relay.start();
+                sink.awaitAttempts(100, PATIENCE);
+                sink.mend();
+                sink.awaitAccepted(6, PATIENCE);
+                await(() -> count("circuit") == 0);
+            }
+            log = captured.text();
+        }
+        assertThat(log.lines().filter(line -> line.contains("the destination takes nothing")))
+                .as("it begins, and goes on for some seconds")
+                .hasSizeBetween(1, 5);
+        assertThat(log.lines().filter(line -> line.contains("the destination of subscription tenants answers again")))
+                .singleElement(as(STRING))
+                .matches(".* it took nothing for [0-9.]+ s");
     }
 
     /** As often as it likes: whoever was turned away goes first when the destination is back. */

@@ -103,6 +103,7 @@ final class Applier {
      * @throws DatabaseException if PostgreSQL did; perhaps after all was committed
      */
     LaneStore.Written apply(Attempt attempt, boolean probe) {
+        requirePassed(attempt);
         applying = attempt.batch();
         long number = store.nextNumber();
         // Until the opposite is known: whatever is thrown after the commit does not undo it.
@@ -126,6 +127,16 @@ final class Applier {
         } catch (DatabaseException e) {
             doubt = new Doubt(attempt, number, e);
             throw e;
+        }
+    }
+
+    /** A message that takes effect must not be read again, so the position passes it in the same transaction. */
+    private void requirePassed(Attempt attempt) {
+        for (Slot slot : attempt.batch()) {
+            if (store.isExact() && slot.position() > attempt.position()) {
+                throw new IllegalStateException("message at position " + slot.position() + " of subscription "
+                        + subscription.name() + " would take effect while its lane stays at " + attempt.position());
+            }
         }
     }
 

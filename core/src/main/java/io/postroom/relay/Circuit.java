@@ -3,12 +3,10 @@ package io.postroom.relay;
 import io.postroom.retry.Backoff;
 import io.postroom.retry.Fault;
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Whether a destination takes messages, as this relay sees it: shared by the lanes that send to it.
@@ -18,48 +16,28 @@ import org.jspecify.annotations.Nullable;
  * longer. When it says that it wants no more for good, no probe goes: the subscription is to be paused, and whoever takes a lane of it
  * after that finds the circuit closed.
  *
- * <p>A destination may fail everybody without saying that it is unavailable: then messages of many keys fail one after the other, and
- * none is accepted in between. From that on their failures count as the destination's, and only what it accepts, or rejects for good,
- * closes the circuit.
- *
- * <p>The other way round, one message may fail as if the destination was away, though only that message's is: a host of its own, say.
- * So where nobody has said whose fault it is, others go as probes too, and a message that fails once more after one of those was
- * accepted fails by itself. Safe for use by many threads.
+ * <p>Where nobody has said that the destination is at fault, {@link Blame} finds out; then only what it accepts, or rejects for good,
+ * closes the circuit. Safe for use by many threads.
  */
 final class Circuit {
+    private static final Logger LOG = LoggerFactory.getLogger(Circuit.class);
+
+    private final String subscription;
     private final Backoff backoff;
     private final Runnable changed;
     private volatile boolean closed = true;
-    /** When the latest of the messages that were answered was sent. */
-    private volatile long answeredSentNanos = System.nanoTime();
-
-    /** When the latest of the messages that were accepted was sent. */
-    private volatile long acceptedSentNanos = answeredSentNanos;
-
-    /** Positions whose messages failed as if the destination was away, and when they did last. */
-    private final Map<Long, Long> turnedAway = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
-            return size() > RelaySettings.TURNED_AWAY_MAX;
-        }
-    };
-
-    /** Keys whose messages failed since something was accepted last; no more than need be known. */
-    private final Set<Integer> failing = new HashSet<>();
-
-    private long failingSinceNanos;
-    private volatile boolean hasFailing;
+    private final Blame blame = new Blame();
+    private final Outage outage = new Outage();
     private int failures;
     private long probeAtNanos;
-    private @Nullable Object prober;
+    private @Nullable LaneProbes prober;
     private boolean probeSent;
     private @Nullable Fault fault;
     private boolean gone;
 
     /** {@code changed} runs when the circuit opens or closes, or the next probe moves. */
-    Circuit(Backoff backoff, Runnable changed) {
+    Circuit(String subscription, Backoff backoff, Runnable changed) {
+        this.subscription = subscription;
         this.backoff = backoff;
         this.changed = changed;
     }
@@ -67,12 +45,17 @@ final class Circuit {
     /** What operators see of an open circuit. */
     record View(int failures, Duration probeIn, Fault fault) {}
 
+    /** Whose fault it is that the destination does not accept messages. */
+    Blame blame() {
+        return blame;
+    }
+
     boolean isClosed() {
         return closed;
     }
 
     /** Whether this lane may send one message now, to find out how the destination is. */
-    synchronized boolean mayProbe(Object lane) {
+    synchronized boolean mayProbe(LaneProbes lane) {
         return !closed
                 && !gone
                 && !probeSent
@@ -81,13 +64,13 @@ final class Circuit {
     }
 
     /** The lane sends a probe now. */
-    synchronized void probing(Object lane) {
+    synchronized void probing(LaneProbes lane) {
         prober = lane;
         probeSent = true;
     }
 
     /** The lane ends; a probe of its own is not awaited. */
-    synchronized void leave(Object lane) {
+    synchronized void leave(LaneProbes lane) {
         if (prober == lane) {
             prober = null;
             probeSent = false;
@@ -110,74 +93,35 @@ final class Circuit {
      * @param sentNanos when that message was sent
      */
     void answered(long sentNanos) {
-        if (sentNanos - answeredSentNanos > 0) {
-            answeredSentNanos = sentNanos;
-        }
+        blame.answered(sentNanos);
+        closeIfOpen();
+    }
+
+    /** The destination has accepted a message. */
+    void accepted(long sentNanos) {
+        blame.accepted(sentNanos);
+        closeIfOpen();
+    }
+
+    private void closeIfOpen() {
         // What was on its way when the destination said that it wants no more does not unsay it.
         if (!closed && wantsNoMore().isEmpty()) {
-            close();
+            close().ifPresent(lasted -> LOG.info(
+                    "the destination of subscription {} answers again, it took nothing for {} s",
+                    subscription,
+                    lasted.toMillis() / 1000.0));
         }
-    }
-
-    /** The destination has accepted a message: it does not fail everybody. */
-    void accepted(long sentNanos) {
-        if (hasFailing) {
-            forgetFailing();
-        }
-        if (sentNanos - acceptedSentNanos > 0) {
-            acceptedSentNanos = sentNanos;
-        }
-        answered(sentNanos);
-    }
-
-    private synchronized void forgetFailing() {
-        failing.clear();
-        hasFailing = false;
-    }
-
-    /**
-     * A message failed that would be tried again: whether the destination fails everybody.
-     *
-     * @param keys so many different ones say so; zero if none do
-     */
-    synchronized boolean failsEverybody(int keyHash, int keys) {
-        long now = System.nanoTime();
-        if (failing.isEmpty()) {
-            failingSinceNanos = now;
-        }
-        if (failing.size() < keys) {
-            failing.add(keyHash);
-            hasFailing = true;
-        }
-        return keys > 0 && failing.size() >= keys && now - failingSinceNanos >= RelaySettings.OUTAGE_AFTER.toNanos();
-    }
-
-    /**
-     * A message failed as if the destination was away: whether that is its own fault, because another one was accepted that was sent
-     * after this one failed the last time. What is not known of that time, after a restart, because there were many since or because it
-     * is long ago, speaks for the message.
-     */
-    synchronized boolean failsAlone(long position) {
-        long now = System.nanoTime();
-        Long before = turnedAway.remove(position);
-        turnedAway.put(position, now);
-        return before != null
-                && now - before < RelaySettings.TURNED_AWAY_FOR.toNanos()
-                && acceptedSentNanos - before > 0;
     }
 
     /** A probe failed by itself, which tells nothing about the destination: another one may go at once. */
-    void passOver(Object lane) {
+    void passOver(LaneProbes lane) {
         leave(lane);
         changed.run();
     }
 
-    /** Whether the destination has answered a message that was sent after a time. */
-    boolean hasAnsweredSince(long nanos) {
-        return answeredSentNanos - nanos > 0;
-    }
-
-    private void close() {
+    /** Returns how long it was open, unless another thread has closed it already. */
+    private Optional<Duration> close() {
+        Optional<Duration> lasted;
         synchronized (this) {
             closed = true;
             gone = false;
@@ -185,15 +129,17 @@ final class Circuit {
             prober = null;
             probeSent = false;
             fault = null;
+            lasted = outage.end(System.nanoTime());
         }
         changed.run();
+        return lasted;
     }
 
     /**
      * The destination takes nothing. Answers of messages that were on their way when it opened, or during one probe, are one failure,
      * not many.
      *
-     * @return whether this was news
+     * @return whether this is worth a word: not each time that a probe finds it so
      */
     boolean unavailable(Fault cause, @Nullable Duration after, boolean byProbe) {
         return open(cause, after, byProbe, RelaySettings.PAUSE_MAX);
@@ -205,6 +151,7 @@ final class Circuit {
     }
 
     private boolean open(Fault cause, @Nullable Duration after, boolean byProbe, Duration most) {
+        boolean news;
         synchronized (this) {
             if (gone || !closed && !byProbe) {
                 return false;
@@ -214,12 +161,14 @@ final class Circuit {
             fault = cause;
             Duration wait = after == null ? backoff.after(failures) : after;
             Duration bounded = wait.compareTo(most) > 0 ? most : wait;
-            probeAtNanos = System.nanoTime() + bounded.toNanos();
+            long now = System.nanoTime();
+            probeAtNanos = now + bounded.toNanos();
             prober = null;
             probeSent = false;
+            news = outage.goesOn(now);
         }
         changed.run();
-        return true;
+        return news;
     }
 
     /**

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,14 +22,14 @@ final class Guests {
     private final Map<String, Relay.Target> targets;
     private final List<Roster> rosters;
     private final Lane.Surroundings surroundings;
-    private final Supplier<Circuit> circuits;
+    private final Function<String, Circuit> circuits;
     private volatile Map<String, Served> found = Map.of();
 
     Guests(
             Map<String, Relay.Target> targets,
             List<Roster> rosters,
             Lane.Surroundings surroundings,
-            Supplier<Circuit> circuits) {
+            Function<String, Circuit> circuits) {
         this.targets = targets;
         this.rosters = rosters;
         this.surroundings = surroundings;
@@ -76,7 +76,7 @@ final class Guests {
             known = guest(
                     entry.subscription(),
                     new Relay.Receiver(null, entry.projection()),
-                    circuits.get(),
+                    circuits.apply(name),
                     entry.last(),
                     false);
             LOG.info("relay {} serves {}", surroundings.settings().name(), name);

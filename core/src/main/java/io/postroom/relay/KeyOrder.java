@@ -2,25 +2,21 @@ package io.postroom.relay;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * Lets one message of a key go at a time. For the lane's thread only.
  *
  * <p>A key is held from the moment one of its messages is on its way until that one is done; the others line up behind it, in
- * memory. A key is blocked while it has deliveries: its later messages are parked among them. Without order, every message may go
- * at once. Keys are told apart by their hash, as lanes are: two keys with one hash wait for each other, which loses nothing.
+ * memory. Without order, every message may go at once. Keys are told apart by their hash, as lanes are: two keys with one hash wait
+ * for each other, which loses nothing.
  */
 final class KeyOrder {
     private final boolean kept;
     private final Map<Integer, Deque<Slot>> held = new HashMap<>();
-    private final Set<Integer> blocked = new HashSet<>();
 
     KeyOrder(Order order) {
         this.kept = order == Order.KEY;
@@ -70,23 +66,5 @@ final class KeyOrder {
         held.values().forEach(all::addAll);
         held.clear();
         return all;
-    }
-
-    boolean isBlocked(int keyHash) {
-        return !blocked.isEmpty() && blocked.contains(keyHash);
-    }
-
-    void block(int keyHash) {
-        if (kept) {
-            blocked.add(keyHash);
-        }
-    }
-
-    void block(Collection<Integer> keyHashes) {
-        keyHashes.forEach(this::block);
-    }
-
-    void unblock(Collection<Integer> keyHashes) {
-        keyHashes.forEach(blocked::remove);
     }
 }

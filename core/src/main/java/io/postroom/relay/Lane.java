@@ -9,11 +9,9 @@ import io.postroom.postgres.Database;
 import io.postroom.retry.Fault;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,10 +29,8 @@ final class Lane {
 
     private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
 
-    private final Relay.Target target;
     private final Subscription subscription;
     private final RelaySettings settings;
-    private final Telemetry telemetry;
     private final Signal signal = new Signal();
 
     private final LaneStore store;
@@ -44,32 +40,25 @@ final class Lane {
     /** If the messages go to a projection. */
     private final @Nullable Applier applier;
 
-    /** Whether nothing but the position keeps a message from taking effect twice. */
-    private final boolean exact;
-
-    private final KeyOrder order;
+    private final LaneProbes probes;
+    private final LaneSettler settler;
     private final LaneQueue queue;
     private final LaneTally tally;
+    private final FailedAttempt.Surroundings failing;
 
     /** They must be noted among the deliveries before they are sent. */
     private final List<Slot> toNote = new ArrayList<>();
 
-    /** What is due, and failed as if the destination was away, is not to be every probe: what can be read goes before it. */
-    private boolean readFirst;
-
     private final Window window;
-    private LaneRecord changes = new LaneRecord();
     private long settledNanos = System.nanoTime();
     private long sentTo;
     private volatile long trustedUntilNanos;
 
     Lane(Relay.Target target, RelayTable.Taken taken, long trustedUntilNanos, Surroundings surroundings) {
-        this.target = target;
         this.subscription = target.subscription();
         this.settings = surroundings.settings();
-        this.telemetry = surroundings.telemetry();
         Projection projection = target.receiver().projection();
-        this.exact = projection != null && !(projection instanceof InboxProjection);
+        boolean exact = projection != null && !(projection instanceof InboxProjection);
         this.store = new LaneStore(subscription, taken, surroundings, exact);
         this.reader = new LaneReader(subscription, taken, surroundings, store);
         this.claims = new LaneClaims(surroundings, store);
@@ -78,9 +67,11 @@ final class Lane {
                 ? null
                 : new Applier(projection, subscription, store, sends, settings.batchMessages());
         this.window = new Window(taken.position());
-        this.order = new KeyOrder(subscription.order());
-        this.queue = new LaneQueue(order);
-        this.tally = new LaneTally(target, telemetry);
+        this.queue = new LaneQueue(subscription.order());
+        this.settler = new LaneSettler(subscription, settings.name(), store, claims, window, queue);
+        this.probes = new LaneProbes(target.circuit());
+        this.tally = new LaneTally(target, surroundings.telemetry());
+        this.failing = new FailedAttempt.Surroundings(target, queue, probes, settler, tally, surroundings.telemetry());
         this.trustedUntilNanos = trustedUntilNanos;
     }
 
@@ -161,7 +152,7 @@ final class Lane {
     long step(boolean draining) {
         long before = tally.accepted();
         if (!reader.hasBegun()) {
-            order.block(reader.begin());
+            settler.block(reader.begin());
         }
         if (reader.isAhead()) {
             throw store.lost(window.finished());
@@ -194,7 +185,7 @@ final class Lane {
 
     /** Whether messages that others have overtaken are still to be sent: perhaps the lease was not renewed in time a moment ago. */
     boolean hasGaps() {
-        return target.circuit().isClosed() && queue.hasReadyUpTo(sentTo);
+        return !probes.isOut() && queue.hasReadyUpTo(sentTo);
     }
 
     /** Whether a message that is to be sent alone waits for others to come through. */
@@ -210,7 +201,7 @@ final class Lane {
         long now = System.nanoTime();
         long rest = Math.min(settings.heartbeatNanos(), sends.restNanos(deadline(), now));
         // While a probe is on its way nothing else may go; its answer wakes the lanes.
-        if (!target.circuit().isProbing()) {
+        if (!probes.isAwaited()) {
             long next = claims.restNanos(now);
             if (!queue.isEmpty()) {
                 next = 0;
@@ -219,10 +210,10 @@ final class Lane {
             }
             rest = Math.min(rest, Math.max(next, barredNanos()));
         }
-        if (hasToRecord() && isIdle()) {
+        if (settler.hasToRecord() && isIdle()) {
             return 0;
         }
-        if (hasToRecord() || window.finished() > store.settled()) {
+        if (settler.hasToRecord() || settler.hasFinished()) {
             rest = Math.min(rest, settledNanos + settleIntervalNanos() - now);
         }
         return Math.max(rest, 0);
@@ -233,50 +224,34 @@ final class Lane {
         if (!isTrusted()) {
             return settings.pollMax().toNanos();
         }
-        return claims.allowSending() ? target.circuit().waitNanos() : RelaySettings.QUIET_PAUSE.toNanos();
+        return claims.allowSending() ? probes.waitNanos() : RelaySettings.QUIET_PAUSE.toNanos();
     }
 
     /** Writes what is finished, however recently the last time was. */
     void settle() {
         settleDoubt();
-        if (store.isRecording()) {
-            written(store.write());
-        }
-        List<Slot> slow = window.slow(System.nanoTime() - RelaySettings.SLOW.toNanos());
-        if (!slow.isEmpty()) {
-            // Else a crash would repeat all that has overtaken them.
-            note(slow);
-        }
-        long position = Math.max(window.finished(), store.settled());
-        if (!changes.isEmpty()) {
-            store.seal(changes, position);
-            changes = new LaneRecord();
-            written(store.write());
-        } else if (position > store.settled()) {
-            store.settle(position);
-        }
+        settler.settle();
+        moved();
+    }
+
+    /** All that is finished is written. */
+    private void moved() {
         settledNanos = System.nanoTime();
         tally.settled();
-        if (changes.isEmpty()) {
-            reader.endReplay().ifPresent(window::moveTo);
-        }
+        reader.endReplay().ifPresent(window::moveTo);
     }
 
     /** Hands back what has not been sent, settles what is finished and gives the lane back. */
     void release() {
         settleDoubt();
-        for (Slot slot : queue.takeAll()) {
-            if (slot.isRecorded()) {
-                keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null);
-            }
-        }
+        queue.takeAll().stream().filter(Slot::isRecorded).forEach(settler::handBack);
         settle();
         store.release();
     }
 
     /** The lane is no longer ours: let others have what is shared with them. */
     void leave() {
-        target.circuit().leave(this);
+        probes.leave();
         claims.leave();
         sends.leave();
     }
@@ -295,9 +270,9 @@ final class Lane {
             toNote.addAll(sendable);
         }
         queue.add(sendable);
-        // Whatever is read may have to line up behind keys that are blocked: then what is due is the probe, else all of
-        // it would be read.
-        readFirst = readFirst && !sendable.isEmpty();
+        if (sendable.isEmpty()) {
+            probes.foundNoneToRead();
+        }
     }
 
     private LaneReader.Portion readJournal() {
@@ -315,36 +290,23 @@ final class Lane {
         window.add(slot);
         Reading.Unreadable unreadable = item.unreadable();
         if (unreadable != null) {
-            putAside(slot, Fault.of(unreadable.errorClass(), unreadable.reason()));
+            settler.putAside(slot, Fault.of(unreadable.errorClass(), unreadable.reason()));
         } else if (!item.early().isZero()) {
-            // A scheduled message holds up nothing, not even its own key.
-            Instant dueAt = item.message().availableAt();
-            keep(new LaneRecord.Kept(slot.id(), LaneRecord.State.SCHEDULED, item.early(), dueAt, 0, null), slot);
-        } else if (order.isBlocked(slot.keyHash())) {
-            keep(slot, LaneRecord.State.PARKED, Duration.ZERO, 0, null);
+            settler.schedule(slot, item.early(), item.message().availableAt());
+        } else if (settler.isBlocked(slot)) {
+            settler.park(slot);
         } else {
             sendable.add(slot);
         }
     }
 
-    private void putAside(Slot slot, Fault unreadable) {
-        order.block(slot.keyHash());
-        LOG.warn(
-                "could not read message at position {} for subscription {}: {}; it and the later ones of its key wait for a relay that can",
-                slot.position(),
-                subscription.name(),
-                unreadable.message());
-        keep(slot, LaneRecord.State.UNREADABLE, Duration.ZERO, slot.isClaimed() ? slot.attempt() - 1 : 0, unreadable);
-    }
-
     private void claim() {
-        boolean probing = !target.circuit().isClosed();
-        boolean busy =
-                probing && (queue.hasProbe() || readFirst && hasMore() && reader.restNanos(System.nanoTime()) <= 0);
-        if (busy || !claims.isToLook() || !maySend() || !claims.isDue()) {
+        boolean probing = probes.isOut();
+        boolean othersFirst = probing && !probes.isDueNext(queue, isReadable());
+        if (othersFirst || !claims.isToLook() || !maySend() || !claims.isDue()) {
             return;
         }
-        if (hasToRecord()) {
+        if (settler.hasToRecord()) {
             // What went through must not be among the suspects if the next one ends the process.
             settle();
         }
@@ -360,16 +322,16 @@ final class Lane {
     /** Returns whether it is to be sent. */
     private boolean takeClaimed(Slot slot, DeliveryReader.Claimed claimed, List<Slot> due) {
         if (claimed.unreadable() != null) {
-            putAside(slot, claimed.unreadable());
+            settler.putAside(slot, claimed.unreadable());
             return false;
         }
         boolean scheduled = claimed.row().scheduled();
-        if (scheduled && order.isBlocked(slot.keyHash())) {
-            keep(slot, LaneRecord.State.PARKED, Duration.ZERO, slot.attempt() - 1, null);
+        if (scheduled && settler.isBlocked(slot)) {
+            settler.park(slot);
             return false;
         }
         if (!scheduled) {
-            order.block(slot.keyHash());
+            settler.block(slot);
         }
         due.add(slot);
         return true;
@@ -380,7 +342,7 @@ final class Lane {
         noteFirst();
         sendLone();
         while (!queue.isEmpty() && maySend()) {
-            Slot slot = queue.next(!target.circuit().isClosed());
+            Slot slot = queue.next(probes.isUnsentNext());
             if (slot != null) {
                 send(slot);
                 // A sink that says at once that it is unavailable is not given the rest of the batch.
@@ -415,14 +377,9 @@ final class Lane {
     /** Nothing is sent before it is noted, where that is asked for. */
     private void noteFirst() {
         if (!toNote.isEmpty()) {
-            note(toNote);
+            settler.note(toNote);
             toNote.clear();
         }
-    }
-
-    private void note(List<Slot> slots) {
-        claims.noting(slots);
-        store.note(slots);
     }
 
     /**
@@ -444,10 +401,7 @@ final class Lane {
 
     private void send(Slot slot) {
         Envelope envelope = slot.envelope();
-        boolean probe = !target.circuit().isClosed();
-        if (probe) {
-            target.circuit().probing(this);
-        }
+        boolean probe = probes.send();
         if (applier != null) {
             apply(applier, probe ? List.of(slot) : queue.takeBatch(applier, slot), probe);
             return;
@@ -457,7 +411,7 @@ final class Lane {
         }
         Outcome outcome = sends.send(slot, envelope, probe);
         if (outcome == null) {
-            order.hold(slot.keyHash());
+            queue.hold(slot);
         } else if (outcome == Outcomes.ACCEPTED) {
             accepted(slot);
         } else {
@@ -466,17 +420,9 @@ final class Lane {
     }
 
     private void apply(Applier applier, List<Slot> batch, boolean probe) {
-        if (store.isRecording()) {
-            writeBefore(batch);
-        }
-        LaneRecord record = changes.copy();
-        long position = Math.max(store.settled(), window.finishedWith(batch));
-        requirePassed(batch, position);
+        writeBefore(batch);
         try {
-            applied(
-                    batch,
-                    applier.apply(
-                            new Applier.Attempt(batch, record, position, slot -> addAccepted(record, slot)), probe));
+            applied(batch, applier.apply(settler.attempt(batch), probe));
         } catch (Applier.NotAppliedException e) {
             notApplied(applier, batch, Failure.of(Failure.thrown(Objects.requireNonNull(e.getCause(), "cause"))));
         }
@@ -485,7 +431,7 @@ final class Lane {
     /** What was to be written earlier must be, or the batch, which has left its queue, would be in none. */
     private void writeBefore(List<Slot> batch) {
         try {
-            written(store.write());
+            settler.writeSealed();
         } catch (RuntimeException | Error e) {
             takeBack(batch);
             throw e;
@@ -504,35 +450,16 @@ final class Lane {
         }
     }
 
-    /** A message that takes effect must not be read again, so the position passes it in the same transaction. */
-    private void requirePassed(List<Slot> batch, long position) {
-        for (Slot slot : batch) {
-            if (exact && slot.position() > position) {
-                throw new IllegalStateException("message at position " + slot.position() + " of subscription "
-                        + subscription.name() + " would take effect while its lane stays at " + position);
-            }
-        }
-    }
-
     /** The batch took effect, and the lane has moved. */
     private void applied(List<Slot> batch, LaneStore.Written written) {
-        changes = new LaneRecord();
-        for (Slot slot : batch) {
-            tally.accepted(slot);
-            done(slot);
-            queue.free(slot.keyHash());
-        }
-        written.record().endsSuspect |= changes.endsSuspect;
-        changes.endsSuspect = false;
-        written(written);
-        settledNanos = System.nanoTime();
-        tally.settled();
-        reader.endReplay().ifPresent(window::moveTo);
+        batch.forEach(tally::accepted);
+        settler.applied(batch, written);
+        moved();
     }
 
     /** Nothing of the batch took effect: it goes again. If it was a probe, nobody has answered it, and another may go. */
     private void takeBack(List<Slot> batch) {
-        target.circuit().leave(this);
+        probes.leave();
         batch.forEach(Slot::land);
         queue.addFirst(batch);
     }
@@ -564,143 +491,11 @@ final class Lane {
 
     private void accepted(Slot slot) {
         tally.accepted(slot);
-        addAccepted(changes, slot);
-        done(slot);
-        queue.free(slot.keyHash());
-    }
-
-    /** What is to be written of a message that went through: nothing, if it has no delivery. */
-    private void addAccepted(LaneRecord record, Slot slot) {
-        if (!slot.isRecorded()) {
-            return;
-        }
-        record.accepted.add(slot.position());
-        if (slot.isClaimed()) {
-            Duration took = Duration.ofNanos(System.nanoTime() - slot.sentNanos());
-            record.tried.add(new LaneRecord.Tried(slot.position(), slot.attempt(), took, node(), "accepted", null));
-        }
-        if (order.isBlocked(slot.keyHash())) {
-            record.keys.add(slot.keyHash());
-        }
+        settler.accepted(slot);
     }
 
     private void failed(Slot slot, Failure failure) {
-        new FailedAttempt(this, slot, failure).settle();
-    }
-
-    /** Marks a key whose deliveries change: after the next record it may be free, or its next message may go. */
-    void touch(Slot slot) {
-        if (order.isBlocked(slot.keyHash())) {
-            changes.keys.add(slot.keyHash());
-        }
-    }
-
-    /** The message has or gets a delivery, and leaves memory. */
-    void keep(Slot slot, LaneRecord.State state, Duration wait, int attempts, @Nullable Fault fault) {
-        keep(new LaneRecord.Kept(slot.id(), state, wait, attempts, fault), slot);
-    }
-
-    private void keep(LaneRecord.Kept kept, Slot slot) {
-        changes.kept.add(kept);
-        touch(slot);
-        done(slot);
-    }
-
-    /** The message waits for its next attempt, and the later ones of its key behind it. */
-    void keepWaiting(Slot slot, Duration wait, int attempts, Fault fault) {
-        order.block(slot.keyHash());
-        keep(slot, LaneRecord.State.WAITING, wait, attempts, fault);
-        parkBehind(slot);
-    }
-
-    void bury(Slot slot, LaneRecord.Cause cause, Fault fault) {
-        changes.buried.add(new LaneRecord.Buried(slot.id(), cause, slot.attempt(), fault));
-        boolean holds = subscription.onBurial() == OnBurial.HOLD;
-        if (holds) {
-            order.block(slot.keyHash());
-        }
-        touch(slot);
-        done(slot);
-        if (holds) {
-            parkBehind(slot);
-        } else {
-            queue.free(slot.keyHash());
-        }
-        telemetry.buried(subscription.name(), cause.word());
-    }
-
-    /**
-     * The destination took nothing: the message goes again, and no attempt is counted.
-     *
-     * @param perhapsAlone whether the message may be the only one: then others are to find out
-     */
-    void putBack(Slot slot, boolean perhapsAlone) {
-        slot.land();
-        // What a projection applies may overtake only what has a delivery.
-        boolean delivery = slot.isClaimed() || perhapsAlone && applier != null;
-        if (perhapsAlone) {
-            queue.takeTurns(slot.isProbe());
-            readFirst = delivery;
-        }
-        if (delivery) {
-            order.block(slot.keyHash());
-            keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null);
-            parkBehind(slot);
-        } else if (applier != null) {
-            // Nothing else is on its way: it is the next one again, with all that was taken back behind it.
-            queue.addFirst(List.of(slot));
-        } else {
-            queue.addAgain(slot);
-        }
-    }
-
-    void tried(LaneRecord.Tried attempt) {
-        changes.tried.add(attempt);
-    }
-
-    Relay.Target target() {
-        return target;
-    }
-
-    String node() {
-        return settings.name();
-    }
-
-    LaneTally tally() {
-        return tally;
-    }
-
-    Telemetry telemetry() {
-        return telemetry;
-    }
-
-    /** Those of the key that are lined up or about to be sent must not overtake it. */
-    private void parkBehind(Slot slot) {
-        queue.takeBehind(slot.keyHash())
-                .forEach(each -> keep(each, LaneRecord.State.PARKED, Duration.ZERO, each.attempt() - 1, null));
-    }
-
-    /** Hands back what was claimed and not sent: during an outage no attempt is to be begun. */
-    void handBack() {
-        queue.takeClaimed()
-                .forEach(slot -> keep(slot, LaneRecord.State.WAITING, Duration.ZERO, slot.attempt() - 1, null));
-    }
-
-    private void done(Slot slot) {
-        slot.done();
-        changes.endsSuspect |= claims.done(slot);
-        if (!slot.isClaimed()) {
-            window.done(slot);
-        }
-    }
-
-    private void written(LaneStore.Written written) {
-        claims.written(written);
-        Set<Integer> keys = written.record().keys;
-        order.unblock(keys);
-        order.block(written.stillBlocked());
-        // What happened to a key after this record was closed is in the next one.
-        order.block(changes.keys);
+        new FailedAttempt(failing, slot, failure).settle();
     }
 
     private boolean hasRoom() {
@@ -709,9 +504,7 @@ final class Lane {
     }
 
     private boolean maySend() {
-        return isTrusted()
-                && claims.allowSending()
-                && (target.circuit().isClosed() || target.circuit().mayProbe(this));
+        return isTrusted() && claims.allowSending() && probes.allowSending();
     }
 
     private boolean isTrusted() {
@@ -723,24 +516,23 @@ final class Lane {
         return !queue.hasReady() && sends.inFlight() == 0 && !(hasMore() && maySend());
     }
 
-    /** Whether there is more to write than the position. */
-    private boolean hasToRecord() {
-        return !changes.isEmpty() || store.isRecording();
-    }
-
     private boolean hasMore() {
         return reader.hasMore() && hasRoom();
     }
 
+    private boolean isReadable() {
+        return hasMore() && reader.restNanos(System.nanoTime()) <= 0;
+    }
+
     private void settleIfDue() {
-        boolean waiting = hasToRecord() && isIdle() || changes.endsSuspect;
+        boolean waiting = settler.hasToRecord() && isIdle() || settler.endsSuspect();
         if (waiting || System.nanoTime() - settledNanos >= settleIntervalNanos()) {
             settle();
         }
     }
 
     private long settleIntervalNanos() {
-        boolean passing = tally.isSettled() && changes.isEmpty();
+        boolean passing = tally.isSettled() && !settler.hasToRecord();
         Duration interval = settings.settleInterval();
         return (passing && interval.compareTo(PASSING_INTERVAL) < 0 ? PASSING_INTERVAL : interval).toNanos();
     }

@@ -15,23 +15,25 @@ import org.jspecify.annotations.Nullable;
 final class LaneQueue {
     private final KeyOrder order;
     private final Deque<Slot> ready = new ArrayDeque<>();
-    /** They found the destination unavailable, hold their keys and go first. */
-    private final Deque<Slot> again = new ArrayDeque<>();
+    /** They found the destination unavailable, hold their keys and go first, unless another is to be the probe. */
+    private final Deque<Slot> turnedAway = new ArrayDeque<>();
 
-    /** Whether the next probe is one of those that were not sent yet, if there is any. */
-    private boolean others;
-
-    LaneQueue(KeyOrder order) {
-        this.order = order;
+    LaneQueue(Order order) {
+        this.order = new KeyOrder(order);
     }
 
     boolean isEmpty() {
-        return ready.isEmpty() && again.isEmpty();
+        return ready.isEmpty() && turnedAway.isEmpty();
     }
 
     /** Whether there is any that was not sent yet. */
     boolean hasReady() {
         return !ready.isEmpty();
+    }
+
+    /** Whether there is any that was sent and not taken. */
+    boolean hasTurnedAway() {
+        return !turnedAway.isEmpty();
     }
 
     void add(Collection<Slot> slots) {
@@ -45,23 +47,15 @@ final class LaneQueue {
         }
     }
 
-    /** It was not taken, keeps its key and goes before all others. */
-    void addAgain(Slot slot) {
+    /** It is on its way: later ones of its key must wait. */
+    void hold(Slot slot) {
         order.hold(slot.keyHash());
-        again.addLast(slot);
     }
 
-    /**
-     * Whoever fails as if the destination was away may be the only one: from the one that was sent when it failed first on, those that
-     * go again and those that were not sent yet take turns as probes.
-     */
-    void takeTurns(boolean wasProbe) {
-        others = !wasProbe || !others;
-    }
-
-    /** Whether it is known which one is the next probe: else one that is due may be. */
-    boolean hasProbe() {
-        return !ready.isEmpty() || !again.isEmpty() && !others;
+    /** It was not taken, keeps its key and goes before all others. */
+    void turnAway(Slot slot) {
+        order.hold(slot.keyHash());
+        turnedAway.addLast(slot);
     }
 
     /** What is due goes before what was read, but only every other one: neither waits until all of the other is through. */
@@ -82,10 +76,14 @@ final class LaneQueue {
         ready.addAll(read);
     }
 
-    /** Takes the next one, which may go as a probe; null if it has lined up behind another of its key. */
+    /**
+     * Takes the next one; null if it has lined up behind another of its key.
+     *
+     * @param unsent whether it is to be one that was not sent yet, if there is any
+     */
     @Nullable
-    Slot next(boolean probe) {
-        Slot held = probe && others && !ready.isEmpty() ? null : again.pollFirst();
+    Slot next(boolean unsent) {
+        Slot held = unsent && !ready.isEmpty() ? null : turnedAway.pollFirst();
         if (held != null) {
             return held;
         }
@@ -148,9 +146,9 @@ final class LaneQueue {
     List<Slot> takeAll() {
         List<Slot> all = order.takeAll();
         all.addAll(ready);
-        all.addAll(again);
+        all.addAll(turnedAway);
         ready.clear();
-        again.clear();
+        turnedAway.clear();
         all.sort(Comparator.comparingLong(Slot::position));
         return all;
     }

@@ -84,6 +84,11 @@ final class LaneStore {
         return timeline;
     }
 
+    /** Whether a message takes effect in the transaction that moves the lane past it, and must not do so twice. */
+    boolean isExact() {
+        return exact;
+    }
+
     /** The position last known to be written. */
     long settled() {
         return settled;

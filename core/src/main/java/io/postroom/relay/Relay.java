@@ -54,8 +54,7 @@ public final class Relay implements AutoCloseable {
     private Relay(Builder builder, RelaySettings settings) {
         this.targets = new LinkedHashMap<>();
         builder.deliveries.forEach((subscription, receiver) -> targets.put(
-                subscription.name(),
-                new Target(subscription, receiver, new Circuit(settings.backoff(), this::circuitChanged))));
+                subscription.name(), new Target(subscription, receiver, circuit(subscription.name(), settings))));
         targets.keySet().forEach(builder.telemetry::serves);
         this.database = builder.database;
         this.journal = builder.journal;
@@ -71,11 +70,14 @@ public final class Relay implements AutoCloseable {
                 settings,
                 builder.telemetry,
                 new Suspects());
-        Guests guests =
-                new Guests(targets, rosters, surroundings, () -> new Circuit(settings.backoff(), this::circuitChanged));
+        Guests guests = new Guests(targets, rosters, surroundings, name -> circuit(name, settings));
         this.lanes = new Lanes(id, targets, guests, surroundings);
         this.stamper = new Stamper(journal, settings, this::moved);
         this.listener = new Listener(database, settings, this::heard);
+    }
+
+    private Circuit circuit(String subscription, RelaySettings settings) {
+        return new Circuit(subscription, settings.backoff(), this::circuitChanged);
     }
 
     /** What a subscription is delivered to. */
