@@ -5,11 +5,12 @@
 --   :past bigint, the last id of the page before, or 0   :limit int
 -- Keys that share a hash keep one order. Of a key with many it is enough to look at :limit: fewer than those are among the found ones, so
 -- that one which was buried later is seen if there is any. Index: the primary key, dead_letter_key.
+-- OFFSET is a fence: without statistics a planner takes an owner, or a stretch of ids, for a handful, and reads
+-- all of it for each key. So it would if the page were within.
 with key_of_found as materialized (
     select d.owner, d.key_hash, max(d.position) as position
     from /*schema*/dead_letter as d
-    join /*schema*/subscription as s on s.name = d.owner and s.ordering = 'key'
-    where d.id = any (:found::bigint[])
+    where d.id = any (:found::bigint[]) and (select s.ordering from /*schema*/subscription as s where s.name = d.owner) = 'key'
     group by d.owner, d.key_hash
 ),
 earlier as materialized (
@@ -17,9 +18,13 @@ earlier as materialized (
     from key_of_found as k
     cross join lateral (
         select d.id, d.position
-        from /*schema*/dead_letter as d
-        where d.resolution is null and d.source = 'subscription' and d.owner = k.owner and d.key_hash = k.key_hash
-          and d.position < k.position and d.id > :after and d.id <= :up_to
+        from (
+            select *
+            from /*schema*/dead_letter
+            where resolution is null and owner = k.owner and key_hash = k.key_hash and position < k.position
+            offset 0
+        ) as d
+        where d.source = 'subscription' and d.id > :after and d.id <= :up_to
           and (d.position, d.id)
               > (coalesce((select past.position from /*schema*/dead_letter as past where past.id = :past::bigint), -1), :past::bigint)
           /*filter*/

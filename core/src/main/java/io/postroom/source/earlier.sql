@@ -4,6 +4,7 @@
 --   :found bigint[]   :after bigint, exclusive   :last bigint, of those that go together   :up_to bigint
 --   :past bigint, the last id of the page before, or 0   :limit int
 -- Of a key with many it is enough to look at :limit, as for those of the journal. Index: the primary key, dead_letter_turn.
+-- OFFSET is a fence: without statistics a planner takes an owner, or a stretch of ids, for a handful, and reads all of it for each key.
 with key_of_found as materialized (
     select d.owner, d.key_hash, max(d.turn) as turn
     from /*schema*/dead_letter as d
@@ -15,11 +16,15 @@ earlier as materialized (
     from key_of_found as k
     cross join lateral (
         select d.id, d.turn
-        from /*schema*/dead_letter as d
-        where d.resolution is null and d.source = 'kafka' and d.owner = k.owner and d.key_hash = k.key_hash
-          and d.turn < k.turn and d.id > :after and d.id <= :up_to
-          and (d.turn, d.id)
-              > (coalesce((select past.turn from /*schema*/dead_letter as past where past.id = :past::bigint), -1), :past::bigint)
+        from (
+            select *
+            from /*schema*/dead_letter
+            where resolution is null and source = 'kafka' and owner = k.owner and key_hash = k.key_hash and turn < k.turn
+              and (turn, id)
+                  > (coalesce((select past.turn from /*schema*/dead_letter as past where past.id = :past::bigint), -1), :past::bigint)
+            offset 0
+        ) as d
+        where d.id > :after and d.id <= :up_to
           /*filter*/
         order by d.turn, d.id
         limit :limit
