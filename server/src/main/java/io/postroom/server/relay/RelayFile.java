@@ -339,6 +339,10 @@ public final class RelayFile implements AutoCloseable {
                 .stopGrace(settings.stopGrace)
                 .probe(settings.probeFirst, settings.probeLongest)
                 .batch(settings.batchSize, settings.batchBytes);
+        if (deliveries.isEmpty()) {
+            // The block is to be good also where nothing is served yet.
+            builder.handle(Subscription.named("none").lanes(1).build(), envelope -> {});
+        }
         deliveries.forEach(delivery -> builder.deliver(
                 delivery.subscription(),
                 spans == null
