@@ -145,6 +145,7 @@ public final class CommandTree {
     }
 
     private static int execute(GlobalOptions options, ParseResult parsed) {
+        UsageError.refuseMisspeltValues(parsed);
         ParseResult first = parsed.subcommand();
         Logging.configure(first == null ? "" : first.commandSpec().name(), options.verbose());
         return new CommandLine.RunLast().execute(parsed);

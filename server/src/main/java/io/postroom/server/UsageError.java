@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.MissingParameterException;
@@ -16,6 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.OverwrittenOptionException;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
@@ -28,12 +30,40 @@ final class UsageError {
     /** How the parser begins to tell what {@link Values} say of a value. */
     private static final String INVALID = "Invalid value for ";
 
+    private static final Pattern OPTION = Pattern.compile("--[a-z][a-z-]*(=.*)?");
+
     private UsageError() {}
 
     static int report(Terminal terminal, ParameterException e, String[] given) {
         terminal.say(sentence(e));
         terminal.say("try " + e.getCommandLine().getCommandSpec().qualifiedName() + " --help");
         return ExitCode.USAGE;
+    }
+
+    /**
+     * Refuses an option that is misspelt and was taken for the value of the one before it: {@code --reason --dryrun --yes} would be done.
+     * What is written with its option as one word is meant.
+     */
+    static void refuseMisspeltValues(ParseResult parsed) {
+        for (ParseResult each = parsed; each != null; each = each.subcommand()) {
+            CommandSpec spec = each.commandSpec();
+            for (OptionSpec option : each.matchedOptions()) {
+                for (String value : option.originalStringValues()) {
+                    if (OPTION.matcher(value).matches() && parsed.originalArgs().contains(value)) {
+                        throw new ParameterException(
+                                spec.commandLine(),
+                                INVALID + option.longestName() + ": '" + Quoted.text(value, WORD_LENGTH_MAX)
+                                        + "' looks like an option"
+                                        + Suggestion.didYouMean(
+                                                value,
+                                                new TreeSet<>(spec.optionsMap().keySet()))
+                                        + "; write " + option.longestName() + "=VALUE for a value that begins like one",
+                                option,
+                                value);
+                    }
+                }
+            }
+        }
     }
 
     private static String sentence(ParameterException e) {

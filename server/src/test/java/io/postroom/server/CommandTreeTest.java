@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -96,6 +97,7 @@ class CommandTreeTest {
                 "message show 1-1-1-1-1                   | '1-1-1-1-1' is not the id of a message; it is a UUID, such as",
                 "message list --from 1h --until 2h        | let it begin before it ends",
                 "message list --reveal --reason r         | --reveal, --reason and --actor are for --data, which searches payloads; leave them out",
+                "deadletter discard 1 --reason --dryrun --yes | could not read --reason: '--dryrun' looks like an option; did you mean --dry-run?; write --reason=VALUE",
                 "externalcall reconcile k --outcome done  | --reason is missing; say why",
                 "dev break poisn                          | there is no 'poisn' to break or mend; there is carrier-down"
             })
@@ -189,6 +191,16 @@ class CommandTreeTest {
     @ValueSource(strings = {"migrate", "status", "validate", "print", "grants"})
     void givesExamplesWithEveryCommandOfTheSchema(String verb) {
         assertThat(CommandRun.of("schema", verb, "--help").out()).contains("Example");
+    }
+
+    @Test
+    void aValueMayBeginLikeAnOptionIfItIsWrittenWithItsOwn() {
+        for (String[] words :
+                new String[][] {{"--reason=--dryrun"}, {"--reason", "-- as agreed"}, {"--reason", "-1"}}) {
+            CommandRun run = CommandRun.of(Stream.concat(Stream.of("job", "cancel", "1"), Stream.of(words))
+                    .toArray(String[]::new));
+            assertThat(run.err()).contains("no database is named");
+        }
     }
 
     @Test
