@@ -44,8 +44,9 @@ public record Subscription(
         }
         if (Stream.of(filter.aggregateTypes(), filter.eventTypes(), filter.tenants())
                 .flatMap(Set::stream)
-                .anyMatch(String::isBlank)) {
-            problems.add("filter has an empty type or tenant, which no message has; name it, or leave it out");
+                .anyMatch(word -> word.isBlank() || word.indexOf('\0') >= 0)) {
+            problems.add(
+                    "filter has an empty type or tenant or one with a NUL, which no message has; name it, or leave it out");
         }
         if (onBurial == OnBurial.HOLD && order == Order.NONE) {
             problems.add("on burial is hold, which needs order key: without order there is nothing to hold");

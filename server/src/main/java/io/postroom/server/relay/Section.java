@@ -249,7 +249,10 @@ final class Section {
                         + Optional.ofNullable(renamed.get(setting))
                                 .or(() -> Suggestion.nearest(setting, asked))
                                 .map(best -> "; did you mean " + name(best) + "?")
-                                .orElse("; those here are " + String.join(", ", asked))));
+                                .orElse(
+                                        asked.isEmpty()
+                                                ? "; there is none here"
+                                                : "; those here are " + String.join(", ", asked))));
     }
 
     private Optional<Node.Scalar> raw(String setting) {
