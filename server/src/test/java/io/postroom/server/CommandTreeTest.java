@@ -99,7 +99,7 @@ class CommandTreeTest {
                 "message list --reveal --reason r         | --reveal, --reason and --actor are for --data, which searches payloads; leave them out",
                 "deadletter discard 1 --reason --dryrun --yes | could not read --reason: '--dryrun' looks like an option; did you mean --dry-run?; write --reason=VALUE",
                 "externalcall reconcile k --outcome done  | --reason is missing; say why",
-                "dev break poisn                          | there is no 'poisn' to break or mend; there is carrier-down"
+                "dev break poisn                          | there is no poisn to break or mend; there is carrier-down, carrier-slow, poison, duplicates, kill-relay; did you mean poison?"
             })
     void refusesWhatItCannotRead(String arguments, String sentence) {
         CommandRun run = CommandRun.of(arguments == null ? new String[0] : arguments.split(" "));

@@ -52,7 +52,7 @@ final class RunningDemo {
         return Fault.of(named)
                 .orElseThrow(() -> new CommandException(
                         ExitCode.USAGE,
-                        "there is no '" + Quoted.text(named, 50) + "' to break or mend; there is "
+                        "there is no " + Quoted.text(named, 50) + " to break or mend; there is "
                                 + String.join(", ", Fault.words()) + Suggestion.didYouMean(named, Fault.words())));
     }
 
