@@ -91,7 +91,7 @@ final class ConnectionFailure {
         return url.parameters().keySet().stream()
                 .filter(name -> said.contains(name.toLowerCase(Locale.ROOT)))
                 .findFirst()
-                .map(name -> "parameter " + name)
+                .map(name -> "parameter " + name + (name.equals("sslmode") ? " or of PGSSLMODE" : ""))
                 .orElse("one of the parameters "
                         + new TreeSet<>(url.parameters().keySet()));
     }

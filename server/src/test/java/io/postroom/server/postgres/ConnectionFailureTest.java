@@ -89,7 +89,10 @@ class ConnectionFailureTest {
     @Test
     void namesAParameterThatTheDriverDoesNotTake() {
         String url = "postgres://alice:right@" + place + "/postgres?";
-        assertFails(url + "sslmode=nonsense", ExitCode.USAGE, "does not take the value of parameter sslmode");
+        assertFails(
+                url + "sslmode=nonsense",
+                ExitCode.USAGE,
+                "does not take the value of parameter sslmode or of PGSSLMODE");
         assertFails(url + "connect_timeout=soon", ExitCode.USAGE, "parameter connectTimeout");
         assertFails(url + "target_session_attrs=secret", ExitCode.USAGE, "target_session_attrs is one of");
     }
