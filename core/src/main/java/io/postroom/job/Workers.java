@@ -294,6 +294,9 @@ public final class Workers implements AutoCloseable {
             check(!queues.isEmpty(), "there is no queue; add one with queue");
             check(!kinds.isEmpty(), "there is no kind of job; add one with handle");
             check(!name.isBlank() && name.length() <= 200, "name is '" + name + "', it must be 1 to 200 characters");
+            check(
+                    name.chars().noneMatch(Character::isISOControl),
+                    "name has a control character, such as a line break; leave it out");
             checkWithin("lease", lease, Duration.ofMillis(100), Duration.ofHours(1));
             checkWithin("stop grace", stopGrace, Duration.ZERO, Duration.ofHours(1));
             checkWithin("poll min", pollMin, Duration.ofNanos(100_000), pollMax);

@@ -26,7 +26,7 @@ public final class DatabaseException extends PostroomException {
         boolean unreachable = SqlState.isUnreachable(state);
         String fact = unreachable
                 ? "PostgreSQL cannot be reached (" + sentence(e) + "); check that it runs and can be reached from here"
-                : "PostgreSQL answered " + sentence(e) + (state.isEmpty() ? "" : " [" + state + "]");
+                : "PostgreSQL answered " + sentence(e) + (state.isEmpty() ? "" : " [" + state + "]") + remedy(state);
         return new DatabaseException(
                 unreachable ? "postgres.unreachable" : "postgres.refused",
                 "could not " + attempt + ": " + fact,
@@ -49,6 +49,16 @@ public final class DatabaseException extends PostroomException {
     /** Whether the connection, not the statement, is at fault. */
     public boolean isUnreachable() {
         return SqlState.isUnreachable(sqlState);
+    }
+
+    /** What to do about what operators meet: the wrong login, the wrong server. */
+    private static String remedy(String state) {
+        return switch (state) {
+            case SqlState.INSUFFICIENT_PRIVILEGE ->
+                "; this login may not: connect as another, or grant it what postroom schema grants prints";
+            case SqlState.READ_ONLY_TRANSACTION -> "; this server or session only reads: connect to the primary";
+            default -> "";
+        };
     }
 
     private static String sentence(SQLException e) {

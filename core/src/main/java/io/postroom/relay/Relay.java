@@ -331,6 +331,9 @@ public final class Relay implements AutoCloseable {
                     "there is no subscription; add one with deliver, handle, project or serve");
             check(!name.isBlank() && name.length() <= 200, "name is '" + name + "', it must be 1 to 200 characters");
             check(
+                    name.chars().noneMatch(Character::isISOControl),
+                    "name has a control character, such as a line break; leave it out");
+            check(
                     within(lease, Duration.ofMillis(100), Duration.ofHours(1)),
                     "lease is " + lease + ", the range is 100 ms to 1 h");
             check(

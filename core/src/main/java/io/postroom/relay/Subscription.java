@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Who wants which messages. It is durable: its lanes remember how far they are, over restarts and on whichever relay.
@@ -40,6 +41,12 @@ public record Subscription(
         }
         if (lanes < 1 || lanes > LANES_MAX) {
             problems.add("lanes is " + lanes + ", the range is 1 to " + LANES_MAX);
+        }
+        if (Stream.of(filter.aggregateTypes(), filter.eventTypes(), filter.tenants())
+                .flatMap(Set::stream)
+                .anyMatch(word -> word.isBlank() || word.indexOf('\0') >= 0)) {
+            problems.add(
+                    "filter has an empty type or tenant or one with a NUL, which no message has; name it, or leave it out");
         }
         if (onBurial == OnBurial.HOLD && order == Order.NONE) {
             problems.add("on burial is hold, which needs order key: without order there is nothing to hold");

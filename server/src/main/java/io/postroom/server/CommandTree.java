@@ -29,27 +29,20 @@ import io.postroom.server.subscription.LaneCommand;
 import io.postroom.server.subscription.SubscriptionCommand;
 import io.postroom.server.tail.TailCommand;
 import io.postroom.server.terminal.CommandException;
-import io.postroom.server.terminal.Durations;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
-import io.postroom.server.terminal.OutputFormat;
-import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.server.why.WhyCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParseResult;
-import picocli.CommandLine.TypeConversionException;
 
 /** All commands, and what becomes of their errors: a sentence on standard error and an exit code, no stack trace. */
 @Command(
@@ -75,8 +68,10 @@ public final class CommandTree {
     /** Runs one command line and returns its exit code. */
     public static int run(Terminal terminal, String... arguments) {
         // As almost every other program has it.
-        String[] asked =
-                arguments.length == 1 && arguments[0].equals("--version") ? new String[] {"version"} : arguments;
+        String[] asked = arguments.clone();
+        if (asked.length > 0 && asked[0].equals("--version")) {
+            asked[0] = "version";
+        }
         return commandLine(terminal, asked.length == 0 ? "" : asked[0]).execute(asked);
     }
 
@@ -98,14 +93,14 @@ public final class CommandTree {
             commands.forEach((name, command) -> root.addSubcommand(name, command.get()));
         }
         Ansi ansi = terminal.hasColours() ? Ansi.ON : Ansi.OFF;
+        Values.register(root);
         return root.setOut(new PrintWriter(terminal.out(), true, StandardCharsets.UTF_8))
                 .setErr(new PrintWriter(terminal.err(), true, StandardCharsets.UTF_8))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(ansi))
                 .setUsageHelpWidth(110)
                 .setUsageHelpLongOptionsMaxWidth(40)
-                .registerConverter(Duration.class, CommandTree::duration)
-                .registerConverter(OutputFormat.class, word(OutputFormat.class))
-                .registerConverter(CompletionCommand.Shell.class, word(CompletionCommand.Shell.class))
+                // A reason or a name may begin with @ and mean no file of arguments.
+                .setExpandAtFiles(false)
                 .setExecutionStrategy(parsed -> execute(options, parsed))
                 .setParameterExceptionHandler((e, given) -> UsageError.report(terminal, e, given))
                 .setExecutionExceptionHandler((e, command, parsed) -> report(terminal, options, e));
@@ -149,24 +144,8 @@ public final class CommandTree {
         return commands;
     }
 
-    private static Duration duration(String text) {
-        try {
-            return Durations.parse(text);
-        } catch (IllegalArgumentException e) {
-            throw new TypeConversionException(e.getMessage());
-        }
-    }
-
-    /** Reads a word of an enum as it is written on the command line. */
-    private static <E extends Enum<E>> ITypeConverter<E> word(Class<E> type) {
-        List<E> words = List.of(type.getEnumConstants());
-        return text -> words.stream()
-                .filter(word -> word.toString().equals(text))
-                .findFirst()
-                .orElseThrow(() -> new TypeConversionException("'" + Quoted.text(text, 20) + "' is none of " + words));
-    }
-
     private static int execute(GlobalOptions options, ParseResult parsed) {
+        UsageError.refuseMisspeltValues(parsed);
         ParseResult first = parsed.subcommand();
         Logging.configure(first == null ? "" : first.commandSpec().name(), options.verbose());
         return new CommandLine.RunLast().execute(parsed);

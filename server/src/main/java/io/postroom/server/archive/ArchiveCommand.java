@@ -31,6 +31,7 @@ import java.time.LocalDate;
 import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.function.ToIntFunction;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,6 +45,7 @@ import picocli.CommandLine.Parameters;
         synopsisSubcommandLabel = "COMMAND")
 public final class ArchiveCommand {
     private static final String DAY = "The day, as 2026-11-09.";
+    private static final Pattern DAY_FORM = Pattern.compile("\\d{4}-\\d{2}-\\d{2}");
     private static final int DAY_LENGTH_MAX = 30;
 
     private final Terminal terminal;
@@ -152,7 +154,7 @@ public final class ArchiveCommand {
                 try {
                     export.to(terminal.out());
                 } catch (UncheckedIOException e) {
-                    throw new CommandException(ExitCode.FAILURE, "could not write: " + e.getMessage(), e);
+                    throw Terminal.failedOutput(e.getCause());
                 }
                 return ExitCode.OK;
             }
@@ -203,11 +205,15 @@ public final class ArchiveCommand {
 
     private static LocalDate date(String text) {
         try {
-            return LocalDate.parse(text);
+            // Others could be meant that PostgreSQL does not have.
+            if (DAY_FORM.matcher(text).matches()) {
+                return LocalDate.parse(text);
+            }
         } catch (DateTimeParseException e) {
-            throw new CommandException(
-                    ExitCode.USAGE, "'" + Quoted.text(text, DAY_LENGTH_MAX) + "' is not a day; write 2026-11-09", e);
+            // Said below.
         }
+        throw new CommandException(
+                ExitCode.USAGE, "'" + Quoted.text(text, DAY_LENGTH_MAX) + "' is not a day; write 2026-11-09");
     }
 
     private int run(ToIntFunction<Archive> work) {

@@ -5,6 +5,7 @@ import io.postroom.message.Envelope;
 import io.postroom.server.message.MessageLine;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.TextFile;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -71,10 +72,18 @@ final class Export {
         });
     }
 
+    private static String problem(Path file, Exception e) {
+        Throwable cause = e instanceof UncheckedIOException ? e.getCause() : e;
+        return cause instanceof IOException failure && !(failure instanceof FileAlreadyExistsException)
+                ? TextFile.problem(file, failure)
+                : String.valueOf(e.getMessage());
+    }
+
     private CommandException failed(Path file, Exception e) {
         return new CommandException(
                 ExitCode.FAILURE,
-                "could not export archived day " + day + " to " + file + ": " + e.getMessage()
+                "could not export archived day " + day + " to " + file + ": "
+                        + problem(file, e)
                         + (e instanceof FileAlreadyExistsException ? "" : "; nothing of that name was written"),
                 e);
     }

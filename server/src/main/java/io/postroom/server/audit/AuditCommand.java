@@ -2,7 +2,6 @@ package io.postroom.server.audit;
 
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
-import io.postroom.audit.Audit;
 import io.postroom.audit.AuditEntry;
 import io.postroom.audit.AuditFilter;
 import io.postroom.server.postgres.Connections;
@@ -12,6 +11,7 @@ import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.LimitOption;
 import io.postroom.server.terminal.Listing;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.OutputOption;
@@ -32,7 +32,6 @@ import tools.jackson.databind.json.JsonMapper;
         description = "Look at what operators did, who they were and why.",
         synopsisSubcommandLabel = "COMMAND")
 public final class AuditCommand {
-    private static final int PAGE = 100;
     private static final JsonMapper JSON = JsonMapper.builder().build();
     private static final TypeReference<Map<String, Object>> DETAILS = new TypeReference<>() {};
 
@@ -75,18 +74,14 @@ public final class AuditCommand {
                     @Nullable
                     String since,
             @Option(names = "--until", paramLabel = "TIME", description = "Done before then.") @Nullable String until,
-            @Option(names = "--limit", paramLabel = "N", description = "So many at most; 100 unless given.") @Nullable
-                    Integer limit,
+            @Mixin LimitOption limit,
             @Option(
                             names = "--before",
                             paramLabel = "ID",
                             description = "Go on after this one, the last of the page before.")
                     @Nullable
                     Long before) {
-        int page = limit == null ? PAGE : limit;
-        if (page < 1 || page > Audit.PAGE_MAX) {
-            throw new CommandException(ExitCode.USAGE, "--limit is " + page + ", the range is 1 to " + Audit.PAGE_MAX);
-        }
+        int page = limit.page();
         AuditFilter filter = filter(AuditFilter.builder()
                 .subject(subject)
                 .action(action)

@@ -2,11 +2,11 @@ package io.postroom.server.deadletter;
 
 import io.postroom.server.payload.PayloadOptions;
 import io.postroom.server.payload.Reveal;
+import io.postroom.server.subscription.OperatorOptions;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.Rate;
 import io.postroom.server.terminal.Terminal;
-import io.postroom.subscription.Act;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -73,15 +73,7 @@ final class ActOptions {
     }
 
     String reason() {
-        return reason == null && dryRun ? "dry run" : given();
-    }
-
-    private String given() {
-        if (reason == null) {
-            throw new CommandException(
-                    ExitCode.USAGE, "--reason is missing; say why, for those who read the audit later");
-        }
-        return reason;
+        return reason == null && dryRun ? "dry run" : OperatorOptions.reason(reason);
     }
 
     /** How much of payloads a preview shows. Only a dry run with a patch has one. */
@@ -90,18 +82,10 @@ final class ActOptions {
             throw new CommandException(
                     ExitCode.USAGE, "--reveal shows what a --patch would change, with --dry-run; leave it out here");
         }
-        return payloads.reveal(terminal, () -> new Act(actor(), given()));
+        return payloads.reveal(terminal, () -> OperatorOptions.act(actor, reason));
     }
 
     String actor() {
-        return actor(actor);
-    }
-
-    static String actor(@Nullable String given) {
-        String user = System.getProperty("user.name", "");
-        if (given == null && user.isBlank()) {
-            throw new CommandException(ExitCode.USAGE, "the operating system names no user; name one with --actor");
-        }
-        return given == null ? user : given;
+        return OperatorOptions.actor(actor);
     }
 }

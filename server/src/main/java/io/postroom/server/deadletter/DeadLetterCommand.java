@@ -20,11 +20,14 @@ import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
 import io.postroom.server.postgres.SchemaChoice;
+import io.postroom.server.subscription.OperatorOptions;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.LimitOption;
 import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.subscription.Act;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
@@ -44,8 +47,6 @@ import picocli.CommandLine.Parameters;
         description = "Look at messages that were given up on, put them back on their way or end them.",
         synopsisSubcommandLabel = "COMMAND")
 public final class DeadLetterCommand {
-    private static final int PAGE = 100;
-    private static final String LIMIT = "So many at most; 100 unless given.";
     /** One steps, one tells relays. */
     private static final int CONNECTIONS = 2;
 
@@ -86,14 +87,14 @@ public final class DeadLetterCommand {
                             description = "Only those that were redriven, or only those that were discarded.")
                     @Nullable
                     String resolution,
-            @Option(names = "--limit", paramLabel = "N", description = LIMIT) @Nullable Integer limit,
+            @Mixin LimitOption limit,
             @Option(
                             names = "--before",
                             paramLabel = "ID",
                             description = "Go on after this one, the last of the page before.")
                     @Nullable
                     Long before) {
-        int page = page(limit, DeadLetters.PAGE_MAX);
+        int page = limit.page();
         DeadLetterFilter wanted = filter.filter(List.of());
         RedriveAction action = resolution == null ? null : LetterWords.resolution(resolution);
         Set<GroupBy> by = LetterWords.groups(groupBy == null ? List.of() : groupBy);
@@ -130,14 +131,6 @@ public final class DeadLetterCommand {
         }
     }
 
-    private static int page(@Nullable Integer limit, int max) {
-        int page = limit == null ? PAGE : limit;
-        if (page < 1 || page > max) {
-            throw new CommandException(ExitCode.USAGE, "--limit is " + page + ", the range is 1 to " + max);
-        }
-        return page;
-    }
-
     private void more(boolean full, String sentence) {
         if (full) {
             terminal.say(sentence);
@@ -158,7 +151,8 @@ public final class DeadLetterCommand {
     int show(
             @Mixin OutputOption output,
             @Mixin RevealOptions revealing,
-            @Parameters(paramLabel = "ID", description = "Its number.") long id) {
+            @Parameters(paramLabel = "ID", description = "Its number, such as 42; deadletter list shows them.")
+                    long id) {
         Reveal reveal = revealing.read(terminal);
         return new WholeLetters(terminal, open(), reveal).show(id, output.format());
     }
@@ -260,10 +254,8 @@ public final class DeadLetterCommand {
             name = "redrives",
             description = "Show redrives and discards, newest first, and how far they are.",
             footer = {"%nExample:", "  postroom deadletter redrives -o json"})
-    int redrives(
-            @Mixin OutputOption output,
-            @Option(names = "--limit", paramLabel = "N", description = LIMIT) @Nullable Integer limit) {
-        int page = page(limit, Redrives.LIST_MAX);
+    int redrives(@Mixin OutputOption output, @Mixin LimitOption limit) {
+        int page = limit.page();
         List<Redrive> redrives = open().deadLetters().redrives().list(page);
         LetterListing.redrives(redrives, output.format()).print(terminal, output.format());
         more(redrives.size() == page && page < Redrives.LIST_MAX, "there may be more: a greater --limit shows them");
@@ -279,17 +271,11 @@ public final class DeadLetterCommand {
             })
     int cancel(
             @Mixin OutputOption output,
-            @Parameters(paramLabel = "REDRIVE", converter = UuidWord.class, description = "Its UUID.") UUID id,
-            @Option(names = "--reason", required = true, paramLabel = "TEXT", description = "Why; kept in the audit.")
-                    String reason,
-            @Option(
-                            names = "--actor",
-                            paramLabel = "NAME",
-                            description = "Who; the user of the operating system unless given.")
-                    @Nullable
-                    String actor) {
+            @Mixin OperatorOptions operator,
+            @Parameters(paramLabel = "REDRIVE", converter = UuidWord.class, description = "Its UUID.") UUID id) {
+        Act act = operator.act();
         Redrives redrives = open().deadLetters().redrives();
-        Redrive cancelled = known(() -> redrives.cancel(id, ActOptions.actor(actor), reason));
+        Redrive cancelled = known(() -> redrives.cancel(id, act.actor(), act.reason()));
         LetterListing.redrives(List.of(cancelled), output.format()).print(terminal, output.format());
         return ExitCode.OK;
     }

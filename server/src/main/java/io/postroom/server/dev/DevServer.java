@@ -4,6 +4,9 @@ import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
@@ -36,9 +39,9 @@ final class DevServer implements AutoCloseable {
         Path data = folder.resolve("postgres");
         FileChannel lock = null;
         try {
-            Files.createDirectories(folder);
-            lock = lock(folder);
+            lock = claim(folder);
             Orphan.stop(data);
+            require(port);
             if (fresh) {
                 delete(data);
             }
@@ -71,6 +74,41 @@ final class DevServer implements AutoCloseable {
                 .setServerConfig("synchronous_commit", "on")
                 .setServerConfig("max_connections", "100");
         return (port == 0 ? builder : builder.setPort(port)).start();
+    }
+
+    /** Makes the folder if it is not there, and takes it for this process. */
+    private static FileChannel claim(Path folder) {
+        try {
+            Files.createDirectories(folder);
+            return lock(folder);
+        } catch (IOException e) {
+            throw new CommandException(
+                    ExitCode.FAILURE,
+                    "could not use folder " + folder + ": "
+                            + (Files.isRegularFile(folder)
+                                    ? "it is a file"
+                                    : "it cannot be made or written, "
+                                            + e.getClass().getSimpleName())
+                            + "; choose another with --data",
+                    e);
+        }
+    }
+
+    /** PostgreSQL would say it only in its log. */
+    private static void require(int port) {
+        if (port == 0) {
+            return;
+        }
+        try (ServerSocket socket = new ServerSocket()) {
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        } catch (IOException e) {
+            throw new CommandException(
+                    ExitCode.FAILURE,
+                    "could not start PostgreSQL: --port is " + port
+                            + ", and another program listens there or this user may not; choose another, or leave it out",
+                    e);
+        }
     }
 
     private static FileChannel lock(Path folder) throws IOException {

@@ -6,6 +6,7 @@ import io.postroom.postgres.DatabaseException;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.Quoted;
+import io.postroom.server.terminal.Suggestion;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,7 +53,7 @@ final class RunningDemo {
                 .orElseThrow(() -> new CommandException(
                         ExitCode.USAGE,
                         "there is no " + Quoted.text(named, 50) + " to break or mend; there is "
-                                + String.join(", ", Fault.words())));
+                                + String.join(", ", Fault.words()) + Suggestion.didYouMean(named, Fault.words())));
     }
 
     /** Whether it was not broken before. */

@@ -10,15 +10,18 @@ import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
 import io.postroom.server.postgres.SchemaChoice;
+import io.postroom.server.subscription.OperatorOptions;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.LimitOption;
 import io.postroom.server.terminal.Listing;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.subscription.Act;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +36,6 @@ import picocli.CommandLine.Parameters;
         description = "Look at calls to others, and reconcile those that nobody knows the end of.",
         synopsisSubcommandLabel = "COMMAND")
 public final class ExternalCallCommand {
-    private static final int PAGE = 100;
     private static final int KEY_SHOWN_MAX = 300;
     private static final List<CallState> STATES = List.of(CallState.values());
     private static final List<CallState> OUTCOMES =
@@ -67,19 +69,14 @@ public final class ExternalCallCommand {
                     String name,
             @Option(names = "--tenant", paramLabel = "ID", description = "Only of this tenant.") @Nullable
                     String tenant,
-            @Option(names = "--limit", paramLabel = "N", description = "So many at most; 100 unless given.") @Nullable
-                    Integer limit,
+            @Mixin LimitOption limit,
             @Option(
                             names = "--before",
                             paramLabel = "ID",
                             description = "Go on after this one, the last of the page before.")
                     @Nullable
                     Long before) {
-        int page = limit == null ? PAGE : limit;
-        if (page < 1 || page > ExternalCalls.PAGE_MAX) {
-            throw new CommandException(
-                    ExitCode.USAGE, "--limit is " + page + ", the range is 1 to " + ExternalCalls.PAGE_MAX);
-        }
+        int page = limit.page();
         ExternalCallFilter filter =
                 new ExternalCallFilter(state == null ? null : word("--state", state, STATES), name, tenant);
         List<ExternalCall> calls = open().externalCalls().list(filter, before, page);
@@ -129,18 +126,12 @@ public final class ExternalCallCommand {
                     String outcome,
             @Option(names = "--reference", paramLabel = "TEXT", description = "What the provider calls it.") @Nullable
                     String reference,
-            @Option(names = "--reason", required = true, paramLabel = "TEXT", description = "Why; kept in the audit.")
-                    String reason,
-            @Option(
-                            names = "--actor",
-                            paramLabel = "NAME",
-                            description = "Who; the user of the operating system unless given.")
-                    @Nullable
-                    String actor) {
+            @Mixin OperatorOptions operator) {
         CallState wanted = word("--outcome", outcome, OUTCOMES);
+        Act act = operator.act();
         ExternalCalls calls = open().externalCalls();
         try {
-            ExternalCall ended = calls.reconcile(key, wanted, reference, actor(actor), reason);
+            ExternalCall ended = calls.reconcile(key, wanted, reference, act.actor(), act.reason());
             listing(List.of(ended), output.format()).print(terminal, output.format());
             return ExitCode.OK;
         } catch (PostroomException e) {
@@ -160,14 +151,6 @@ public final class ExternalCallCommand {
                         ExitCode.USAGE,
                         "could not read " + option + ": '" + Quoted.text(word, 30) + "' is none of " + known
                                 + Suggestion.didYouMean(word, known)));
-    }
-
-    private static String actor(@Nullable String given) {
-        String user = System.getProperty("user.name", "");
-        if (given == null && user.isBlank()) {
-            throw new CommandException(ExitCode.USAGE, "the operating system names no user; name one with --actor");
-        }
-        return given == null ? user : given;
     }
 
     /** A table leaves out what the key says and what does not fit a screen. */

@@ -11,16 +11,21 @@ import io.postroom.server.postgres.Connections;
 import io.postroom.server.postgres.DatabaseUrl;
 import io.postroom.server.postgres.SchemaCheck;
 import io.postroom.server.postgres.SchemaChoice;
+import io.postroom.server.subscription.OperatorOptions;
+import io.postroom.server.subscription.PlanOptions;
+import io.postroom.server.terminal.AnyText;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.Confirmation;
 import io.postroom.server.terminal.Counted;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.LimitOption;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.subscription.Act;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -36,7 +41,6 @@ import picocli.CommandLine.Parameters;
         description = "Look at idempotency keys, and free one that is stuck.",
         synopsisSubcommandLabel = "COMMAND")
 public final class IdempotencyCommand {
-    private static final int PAGE = 100;
     private static final int SHOWN_MAX = IdempotencyKey.KEY_LENGTH_MAX;
     private static final String SCOPE = "What the request asked for, such as order.create.";
     private static final String KEY = "The client's key.";
@@ -71,7 +75,12 @@ public final class IdempotencyCommand {
             })
     int list(
             @Mixin OutputOption output,
-            @Option(names = "--tenant", paramLabel = "TENANT", description = "Only those of this one.") @Nullable
+            @Option(
+                            names = "--tenant",
+                            paramLabel = "TENANT",
+                            converter = AnyText.class,
+                            description = "Only those of this one; '' for those of no tenant.")
+                    @Nullable
                     String tenant,
             @Option(names = "--scope", paramLabel = "SCOPE", description = "Only those of this one.") @Nullable
                     String scope,
@@ -81,18 +90,18 @@ public final class IdempotencyCommand {
                             description = "running, completed, failed or all; running unless given.")
                     @Nullable
                     String state,
-            @Option(names = "--limit", paramLabel = "N", description = "So many at most; 100 unless given.") @Nullable
-                    Integer limit,
+            @Mixin LimitOption limit,
             @Option(
                             names = "--after",
                             arity = "3",
+                            converter = AnyText.class,
                             hideParamSyntax = true,
                             paramLabel = "TENANT SCOPE KEY",
                             description =
                                     "Go on after this one, the last of the page before: its tenant, scope and key.")
                     @Nullable
                     List<String> after) {
-        int page = limit == null ? PAGE : limit;
+        int page = limit.page();
         KeyFilter filter = new KeyFilter(tenant, scope, state(state == null ? "running" : state));
         return told(() -> {
             IdempotencyKey last = after == null ? null : new IdempotencyKey(after.get(0), after.get(1), after.get(2));
@@ -118,7 +127,13 @@ public final class IdempotencyCommand {
             @Mixin OutputOption output,
             @Parameters(index = "0", paramLabel = "SCOPE", description = SCOPE) String scope,
             @Parameters(index = "1", paramLabel = "KEY", description = KEY) String key,
-            @Option(names = "--tenant", paramLabel = "TENANT", defaultValue = "", description = TENANT) String tenant) {
+            @Option(
+                            names = "--tenant",
+                            paramLabel = "TENANT",
+                            defaultValue = "",
+                            converter = AnyText.class,
+                            description = TENANT)
+                    String tenant) {
         return told(() -> {
             print(find(open(), new IdempotencyKey(tenant, scope, key)), output.format());
             return ExitCode.OK;
@@ -142,21 +157,17 @@ public final class IdempotencyCommand {
             @Mixin OutputOption output,
             @Parameters(index = "0", paramLabel = "SCOPE", description = SCOPE) String scope,
             @Parameters(index = "1", paramLabel = "KEY", description = KEY) String key,
-            @Option(names = "--tenant", paramLabel = "TENANT", defaultValue = "", description = TENANT) String tenant,
-            @Option(names = "--forget", description = "Let the next request begin anew.") boolean forget,
-            @Option(names = "--reason", paramLabel = "TEXT", description = "Why; required, kept in the audit.")
-                    @Nullable
-                    String reason,
             @Option(
-                            names = "--actor",
-                            paramLabel = "NAME",
-                            description = "Who; kept in the audit. The user of the operating system unless given.")
-                    @Nullable
-                    String actor,
-            @Option(names = "--dry-run", description = "Only show what would be done. Needs no --reason.")
-                    boolean dryRun,
-            @Option(names = "--yes", description = "Do not ask.") boolean yes) {
-        IdempotencyKeys.Act act = dryRun ? null : act(reason, actor);
+                            names = "--tenant",
+                            paramLabel = "TENANT",
+                            defaultValue = "",
+                            converter = AnyText.class,
+                            description = TENANT)
+                    String tenant,
+            @Option(names = "--forget", description = "Let the next request begin anew.") boolean forget,
+            @Mixin OperatorOptions operator,
+            @Mixin PlanOptions risk) {
+        IdempotencyKeys.Act act = risk.isDryRun() ? null : act(operator.act());
         return told(() -> {
             IdempotencyKeys keys = open();
             KeyDetails seen = find(keys, new IdempotencyKey(tenant, scope, key));
@@ -171,7 +182,7 @@ public final class IdempotencyCommand {
             if (act == null) {
                 return ExitCode.OK;
             }
-            if (!yes) {
+            if (!risk.isYes()) {
                 Confirmation.of(terminal).require((forget ? "forget " : "release ") + shown(key), scope);
             }
             if (forget) {
@@ -238,16 +249,8 @@ public final class IdempotencyCommand {
                                 + Suggestion.didYouMean(word, List.of("running", "completed", "failed", "all"))));
     }
 
-    private static IdempotencyKeys.Act act(@Nullable String reason, @Nullable String actor) {
-        if (reason == null) {
-            throw new CommandException(
-                    ExitCode.USAGE, "--reason is missing; say why, for those who read the audit later");
-        }
-        String user = System.getProperty("user.name", "");
-        if (actor == null && user.isBlank()) {
-            throw new CommandException(ExitCode.USAGE, "the operating system names no user; name one with --actor");
-        }
-        return new IdempotencyKeys.Act(actor == null ? user : actor, reason);
+    private static IdempotencyKeys.Act act(Act operator) {
+        return new IdempotencyKeys.Act(operator.actor(), operator.reason());
     }
 
     private static int told(java.util.function.IntSupplier work) {

@@ -18,6 +18,7 @@ import io.postroom.server.subscription.OperatorOptions;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.LimitOption;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
@@ -44,8 +45,6 @@ import picocli.CommandLine.Parameters;
         description = "Look at jobs, enqueue, retry and cancel them, pause and resume their queues.",
         synopsisSubcommandLabel = "COMMAND")
 public final class JobCommand {
-    private static final int PAGE = 100;
-
     private final Terminal terminal;
     private final GlobalOptions options;
 
@@ -76,19 +75,14 @@ public final class JobCommand {
             @Option(names = "--tenant", paramLabel = "ID", description = "Only of this tenant.") @Nullable
                     String tenant,
             @Option(names = "--batch", paramLabel = "ID", description = "Only of this batch.") @Nullable Long batch,
-            @Option(names = "--limit", paramLabel = "N", description = "So many at most; 100 unless given.") @Nullable
-                    Integer limit,
+            @Mixin LimitOption limit,
             @Option(
                             names = "--before",
                             paramLabel = "ID",
                             description = "Go on after this one, the last of the page before.")
                     @Nullable
                     Long before) {
-        int page = limit == null ? PAGE : limit;
-        if (page < 1 || page > JobBoard.PAGE_MAX) {
-            throw new CommandException(
-                    ExitCode.USAGE, "--limit is " + page + ", the range is 1 to " + JobBoard.PAGE_MAX);
-        }
+        int page = limit.page();
         JobFilter filter = new JobFilter(queue, kind, state == null ? null : state(state), tenant, batch);
         List<JobDetails> jobs = open().jobBoard().list(filter, before, page);
         JobListing.rows(jobs).print(terminal, output.format());
@@ -125,7 +119,7 @@ public final class JobCommand {
     int show(
             @Mixin OutputOption output,
             @Mixin RevealOptions revealing,
-            @Parameters(paramLabel = "ID", description = "Its number.") long id) {
+            @Parameters(paramLabel = "ID", description = "Its number, such as 42; job list shows them.") long id) {
         Reveal reveal = revealing.read(terminal);
         Postroom postroom = open();
         JobDetails job = postroom.jobBoard()
@@ -147,7 +141,11 @@ public final class JobCommand {
             footer = {"%nExample:", "  postroom job retry 42 43 --reason 'the mail server is back'"})
     int retry(
             @Mixin OperatorOptions operator,
-            @Parameters(arity = "1..100", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
+            @Parameters(
+                            arity = "1..100",
+                            paramLabel = "ID",
+                            description = "Their numbers, such as 42 43, 100 at most; job list shows them.")
+                    List<Long> ids) {
         Act act = operator.act();
         JobBoard board = open().jobBoard();
         return each(
@@ -162,7 +160,11 @@ public final class JobCommand {
             footer = {"%nExample:", "  postroom job cancel 42 --reason 'ordered by mistake'"})
     int cancel(
             @Mixin OperatorOptions operator,
-            @Parameters(arity = "1..100", paramLabel = "ID", description = "Their numbers.") List<Long> ids) {
+            @Parameters(
+                            arity = "1..100",
+                            paramLabel = "ID",
+                            description = "Their numbers, such as 42 43, 100 at most; job list shows them.")
+                    List<Long> ids) {
         Act act = operator.act();
         JobBoard board = open().jobBoard();
         return each(

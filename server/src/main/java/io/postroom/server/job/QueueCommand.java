@@ -9,8 +9,10 @@ import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
 import io.postroom.server.terminal.Listing;
 import io.postroom.server.terminal.OutputOption;
+import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.subscription.Act;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -58,8 +60,12 @@ public final class QueueCommand {
             @Mixin OperatorOptions operator, @Parameters(paramLabel = "NAME", description = "The queue.") String name) {
         Act act = operator.act();
         JobBoard board = board();
+        List<String> known = board.queues().stream().map(JobQueue::name).toList();
         boolean changed = told(() -> board.pause(name, act.actor(), act.reason()));
         terminal.say("queue " + name + (changed ? " is paused; what runs goes on" : " is paused already"));
+        if (!known.contains(name)) {
+            terminal.say("no job or worker has named queue " + name + " so far" + Suggestion.didYouMean(name, known));
+        }
         return ExitCode.OK;
     }
 

@@ -24,6 +24,7 @@ import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.Terminal;
 import io.postroom.server.terminal.Times;
+import io.postroom.server.terminal.Uuids;
 import io.postroom.server.web.Payloads;
 import io.postroom.server.web.Refusal;
 import java.nio.file.Path;
@@ -111,15 +112,22 @@ public final class MessageCommand {
                             names = "--limit",
                             paramLabel = "N",
                             defaultValue = "50",
-                            description = "So many at most; 50 unless given.")
+                            description = "So many at most, 1 to " + LIMIT_MAX + "; 50 unless given.")
                     int limit,
             @Mixin RevealOptions revealing) {
         if (limit < 1 || limit > LIMIT_MAX) {
             throw new CommandException(ExitCode.USAGE, "--limit is " + limit + ", the range is 1 to " + LIMIT_MAX);
         }
+        if (data == null) {
+            revealing.refuse("--data, which searches payloads");
+        }
         MessageQuery query = query(type, aggregateType, key, tenant, find, data);
         Instant since = Times.option("--from", from);
         Instant to = Times.option("--until", until);
+        if (since != null && to != null && !since.isBefore(to)) {
+            throw new CommandException(
+                    ExitCode.USAGE, "--from is " + since + " and --until " + to + "; let it begin before it ends");
+        }
         Postroom reading = open();
         if (data != null) {
             requireShown(revealing, reading, data.replaceAll("=.*", ""));
@@ -199,8 +207,9 @@ public final class MessageCommand {
     int show(
             @Mixin OutputOption output,
             @Parameters(paramLabel = "ID", description = "The id of the message.") String id) {
+        UUID messageId = uuid(id);
         Postroom reading = open();
-        Why why = why(reading, id);
+        Why why = why(reading, messageId);
         Found found = Objects.requireNonNull(why.message());
         Optional<Message> message = message(reading, found);
         Listing listing = new Listing(
@@ -267,13 +276,14 @@ public final class MessageCommand {
     int payload(
             @Parameters(paramLabel = "ID", description = "The id of the message.") String id,
             @Mixin RevealOptions revealing) {
+        UUID messageId = uuid(id);
         Reveal reveal = revealing.read(terminal);
         Postroom reading = open();
         Message message = message(
-                        reading, Objects.requireNonNull(why(reading, id).message()))
+                        reading, Objects.requireNonNull(why(reading, messageId).message()))
                 .orElseThrow(() -> new CommandException(
                         ExitCode.NOT_FOUND,
-                        "could not print the payload of message " + Quoted.text(id, ID_LENGTH_MAX)
+                        "could not print the payload of message " + messageId
                                 + ": it is gone with its day's partition"));
         Payloads shown = reveal.of(reading, "message " + message.id(), Map.of());
         String carried = shown.carried(message.payload());
@@ -302,16 +312,16 @@ public final class MessageCommand {
                         Optional.ofNullable(reading.journal().fetch(List.of(at)).get(at)));
     }
 
-    private static Why why(Postroom reading, String id) {
-        UUID messageId;
-        try {
-            messageId = UUID.fromString(id);
-        } catch (IllegalArgumentException e) {
-            throw new CommandException(
-                    ExitCode.USAGE,
-                    "'" + Quoted.text(id, ID_LENGTH_MAX) + "' is not the id of a message; it is a UUID",
-                    e);
-        }
+    private static UUID uuid(String id) {
+        return Uuids.read(id)
+                .orElseThrow(
+                        () -> new CommandException(
+                                ExitCode.USAGE,
+                                "'" + Quoted.text(id, ID_LENGTH_MAX)
+                                        + "' is not the id of a message; it is a UUID, such as 019a8f6e-3c1d-7b42-9d7e-0c5b7a1f2e33"));
+    }
+
+    private static Why why(Postroom reading, UUID messageId) {
         Why why = reading.diagnosis().why(messageId);
         if (why.message() == null) {
             throw new CommandException(

@@ -42,6 +42,9 @@ public final class Sampler implements AutoCloseable {
     private final Postroom postroom;
     private final SampleTable table;
     private final Clock clock;
+    /** Whether there are charts to fill; rates need only how far everything had come. */
+    private final boolean charts;
+
     private final Deque<Moment> moments = new ArrayDeque<>();
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread thread = new Thread(work, "postroom-sampler");
@@ -56,10 +59,21 @@ public final class Sampler implements AutoCloseable {
     private @Nullable Sample last;
     private @Nullable String problem;
 
+    /** With all that charts of the last hour show. */
     public Sampler(Postroom postroom) {
+        this(postroom, true);
+    }
+
+    private Sampler(Postroom postroom, boolean charts) {
         this.postroom = postroom;
+        this.charts = charts;
         this.table = new SampleTable(postroom.database().schema());
         this.clock = Clock.systemUTC();
+    }
+
+    /** For whoever shows figures and no charts: of the past it reads only how far everything had come, for rates. */
+    static Sampler ofFigures(Postroom postroom) {
+        return new Sampler(postroom, false);
     }
 
     /** Begins at once and goes on every few seconds. */
@@ -117,7 +131,7 @@ public final class Sampler implements AutoCloseable {
     private void remember(Sample sample) {
         try {
             Past past = Past.of(postroom.database().run(tx -> table.past(tx, PAST_ROWS_MAX)), sample);
-            List<Moment> before = past.moments(stamps(past), pastDelays());
+            List<Moment> before = charts ? past.moments(stamps(past), pastDelays()) : past.moments(null, Map.of());
             synchronized (this) {
                 moments.addAll(before);
             }

@@ -48,7 +48,7 @@ public final class StatusCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Postroom postroom = open(terminal, options);
-        try (Sampler sampler = new Sampler(postroom)) {
+        try (Sampler sampler = Sampler.ofFigures(postroom)) {
             Overview overview = look(sampler);
             List<JobQueue> queues = postroom.jobBoard().queues();
             NodeTable nodes = new NodeTable(postroom.database().schema());

@@ -71,7 +71,7 @@ public final class TopCommand implements Callable<Integer> {
         Postroom postroom = StatusCommand.open(terminal, options);
         boolean isScreen = output.format() == OutputFormat.TABLE && terminal.movesCursor() && !once;
         try (StopSignal stop = StopSignal.listen(PATIENCE);
-                Sampler sampler = new Sampler(postroom)) {
+                Sampler sampler = Sampler.ofFigures(postroom)) {
             if (isScreen) {
                 leaveOnKey(stop);
                 terminal.print(ENTER);

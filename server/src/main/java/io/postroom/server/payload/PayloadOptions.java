@@ -38,13 +38,21 @@ public final class PayloadOptions {
 
     Reveal reveal(Terminal terminal, Supplier<Act> act, Payloads unsaid) {
         Payloads payloads = payloads(terminal, unsaid);
-        if (!reveal || payloads == Payloads.SHOWN) {
+        if (!reveal) {
             return new Reveal(payloads, null);
         }
         if (payloads == Payloads.HIDDEN) {
-            throw new CommandException(ExitCode.USAGE, "console.payloads is hidden: nobody reveals any");
+            throw new CommandException(
+                    ExitCode.USAGE, "console.payloads is hidden: nobody reveals any; leave --reveal out");
         }
-        return new Reveal(payloads, act.get());
+        // A command line is good or not whatever the settings say: also where there is nothing to reveal it needs its
+        // reason.
+        Reveal revealing = new Reveal(payloads, act.get());
+        if (payloads == Payloads.SHOWN) {
+            terminal.say("nothing is masked here: --reveal reveals nothing, and the audit does not tell");
+            return new Reveal(payloads, null);
+        }
+        return revealing;
     }
 
     private Payloads payloads(Terminal terminal, Payloads unsaid) {

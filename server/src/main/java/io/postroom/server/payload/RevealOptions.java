@@ -34,9 +34,17 @@ public final class RevealOptions {
     /** The same for a command that shows so much if nobody has said anything. */
     public Reveal read(Terminal terminal, Payloads unsaid) {
         Reveal reveal = payloads.reveal(terminal, () -> OperatorOptions.act(actor, reason), unsaid);
-        if (!payloads.isReveal() && reveal.payloads() != Payloads.SHOWN && (reason != null || actor != null)) {
+        if (!payloads.isReveal() && (reason != null || actor != null)) {
             throw new CommandException(ExitCode.USAGE, "--reason and --actor are for --reveal, which is missing");
         }
         return reveal;
+    }
+
+    /** Refuses them all where a command has nothing to reveal without another option. */
+    public void refuse(String meaning) {
+        if (payloads.isReveal() || reason != null || actor != null) {
+            throw new CommandException(
+                    ExitCode.USAGE, "--reveal, --reason and --actor are for " + meaning + "; leave them out");
+        }
     }
 }

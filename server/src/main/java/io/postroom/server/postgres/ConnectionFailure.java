@@ -7,7 +7,9 @@ import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.sql.SQLException;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.TreeSet;
 import javax.net.ssl.SSLException;
 
 /** Says in one sentence why a database could not be reached, told by SQLSTATE and by the exception's cause. */
@@ -17,12 +19,20 @@ final class ConnectionFailure {
     private static final String REJECTED_BY_SERVER = "08004";
     private static final String UNKNOWN_DATABASE = "3D000";
     private static final String INVALID_PARAMETER = "22023";
+    private static final String UNABLE = "08001";
     private static final String TOO_MANY_CONNECTIONS = "53300";
     private static final String STARTING_OR_STOPPING = "57P";
 
     private ConnectionFailure() {}
 
     static CommandException explain(DatabaseUrl url, SQLException e) {
+        if (INVALID_PARAMETER.equals(e.getSQLState()) || UNABLE.equals(e.getSQLState()) && isOfParameter(url, e)) {
+            return new CommandException(
+                    ExitCode.USAGE,
+                    "could not read " + url.origin() + ": the driver does not take the value of " + parameter(url, e)
+                            + "; correct it or leave it out",
+                    e);
+        }
         return new CommandException(ExitCode.FAILURE, "could not connect to " + url + ": " + fact(url, e), e);
     }
 
@@ -60,10 +70,6 @@ final class ConnectionFailure {
             return "there is no database " + (url.database() == null ? "of that name" : url.database())
                     + "; create it, or correct the name in " + url.origin();
         }
-        if (state.equals(INVALID_PARAMETER)) {
-            return "the driver does not take the value of a parameter in " + url.origin() + "; run again with --verbose"
-                    + " to see which";
-        }
         if (state.equals(TOO_MANY_CONNECTIONS)) {
             return "the server has no connection left; try again, or raise max_connections";
         }
@@ -72,6 +78,22 @@ final class ConnectionFailure {
         }
         return "the driver said " + e.getClass().getSimpleName() + (state.isEmpty() ? "" : " [" + state + "]")
                 + "; run again with --verbose to see why";
+    }
+
+    /** Of some values the driver says that it could not connect. */
+    private static boolean isOfParameter(DatabaseUrl url, SQLException e) {
+        return e.getCause() == null && parameter(url, e).startsWith("parameter ");
+    }
+
+    /** The driver names it, and its value, which may be a secret. */
+    private static String parameter(DatabaseUrl url, SQLException e) {
+        String said = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
+        return url.parameters().keySet().stream()
+                .filter(name -> said.contains(name.toLowerCase(Locale.ROOT)))
+                .findFirst()
+                .map(name -> "parameter " + name + (name.equals("sslmode") ? " or of PGSSLMODE" : ""))
+                .orElse("one of the parameters "
+                        + new TreeSet<>(url.parameters().keySet()));
     }
 
     private static <T extends Throwable> Optional<T> cause(Throwable e, Class<T> type) {

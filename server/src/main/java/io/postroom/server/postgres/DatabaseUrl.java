@@ -39,8 +39,15 @@ public final class DatabaseUrl {
         for (String place : reading.places.isEmpty() ? List.of("") : reading.places) {
             int colon = place.endsWith("]") ? -1 : place.lastIndexOf(':');
             String host = colon < 0 ? place : place.substring(0, colon);
-            hosts.add(reading.host(host.isEmpty() ? orElse(environment.get("PGHOST"), "localhost") : host));
-            ports.add(reading.port(colon < 0 || colon == place.length() - 1 ? port : place.substring(colon + 1)));
+            // What is wrong is said of whichever it came from.
+            hosts.add(
+                    host.isEmpty()
+                            ? new Reading("PGHOST").host(orElse(environment.get("PGHOST"), "localhost"))
+                            : reading.host(host));
+            ports.add(
+                    colon < 0 || colon == place.length() - 1
+                            ? new Reading("PGPORT").port(port)
+                            : reading.port(place.substring(colon + 1)));
         }
         this.hosts = List.copyOf(hosts);
         this.ports = List.copyOf(ports);

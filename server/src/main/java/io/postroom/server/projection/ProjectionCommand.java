@@ -140,7 +140,7 @@ public final class ProjectionCommand {
                             index = "1",
                             arity = "0..1",
                             paramLabel = "GENERATION",
-                            description = "Its number; the one that is being built unless given.")
+                            description = "Its number, such as 2; the one that is being built unless given.")
                     @Nullable
                     Integer generation,
             @Option(
@@ -190,7 +190,7 @@ public final class ProjectionCommand {
                             index = "1",
                             arity = "0..1",
                             paramLabel = "GENERATION",
-                            description = "Its number; the one that is being built unless given.")
+                            description = "Its number, such as 2; the one that is being built unless given.")
                     @Nullable
                     Integer generation,
             @Option(names = "--force", description = FORCE) boolean force) {
@@ -260,7 +260,11 @@ public final class ProjectionCommand {
             @Mixin OperatorOptions operator,
             @Mixin PlanOptions risk,
             @Parameters(index = "0", paramLabel = "NAME", description = NAME) String name,
-            @Parameters(index = "1", paramLabel = "GENERATION", description = "Its number.") int generation,
+            @Parameters(
+                            index = "1",
+                            paramLabel = "GENERATION",
+                            description = "Its number, such as 2; projection show lists them.")
+                    int generation,
             @Option(names = "--wait", paramLabel = "DURATION", description = WAIT) @Nullable Duration wait) {
         if (risk.isDryRun()) {
             return opening.run(postroom -> {

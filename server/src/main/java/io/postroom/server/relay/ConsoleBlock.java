@@ -2,12 +2,14 @@ package io.postroom.server.relay;
 
 import io.postroom.postgres.Schema;
 import io.postroom.server.postgres.RoleNames;
+import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.web.Payloads;
 import io.postroom.server.web.Role;
 import io.postroom.server.web.User;
 import io.postroom.server.web.WebSettings;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -100,7 +102,8 @@ final class ConsoleBlock {
         settings.payloads(Arrays.stream(Payloads.values())
                 .filter(each -> each.word().equals(text))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("'" + text + "' is none of shown, masked, hidden")));
+                .orElseThrow(() -> new IllegalArgumentException("'" + text + "' is none of shown, masked, hidden"
+                        + Suggestion.didYouMean(text, List.of("shown", "masked", "hidden")))));
     }
 
     /** By their names: those that every console has, and those of the file. */
@@ -157,7 +160,11 @@ final class ConsoleBlock {
             Optional<Role> known = role.map(roles::get);
             if (known.isEmpty()) {
                 section.problem(
-                        section.line(), section.path() + ".role is none of " + String.join(", ", roles.keySet()));
+                        section.line(),
+                        section.path() + ".role is "
+                                + role.map(word -> "'" + word + "', none of ").orElse("missing; one of ")
+                                + String.join(", ", roles.keySet())
+                                + Suggestion.didYouMean(role.orElse(""), roles.keySet()));
             }
             if (name.isBlank() || name.length() > NAME_LENGTH_MAX) {
                 section.problem(

@@ -1,5 +1,6 @@
 package io.postroom.server.relay;
 
+import io.postroom.server.terminal.Quoted;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.stream.Collectors;
 /** Everything that is wrong with a file, to be shown at once. */
 final class Problems {
     private static final int SHOWN_MAX = 50;
+    private static final int TEXT_LENGTH_MAX = 2_000;
 
     private final List<Problem> found = new ArrayList<>();
 
@@ -26,7 +28,9 @@ final class Problems {
         return found.stream()
                 .sorted(Comparator.comparingInt(Problem::line))
                 .limit(SHOWN_MAX)
-                .map(problem -> "  " + (problem.line > 0 ? "line " + problem.line + ": " : "") + problem.text)
+                // What a file holds is not to be obeyed by a terminal.
+                .map(problem -> "  " + (problem.line > 0 ? "line " + problem.line + ": " : "")
+                        + Quoted.text(problem.text, TEXT_LENGTH_MAX))
                 .collect(Collectors.joining("\n"));
     }
 }

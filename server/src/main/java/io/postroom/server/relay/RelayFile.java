@@ -109,7 +109,7 @@ public final class RelayFile implements AutoCloseable {
         Variables variables = new Variables(terminal.environment());
         Section root = Section.root(node, variables, problems);
         String url = root.text("url").orElse(null);
-        root.read("schema", Schema::new);
+        root.read("schema", RelayFile::checkSchema);
         String schema = root.text("schema").orElse(null);
         Upcasters upcasters = upcasters(root);
         Settings settings = settings(root, terminal.environment());
@@ -136,6 +136,14 @@ public final class RelayFile implements AutoCloseable {
             throw unusable(file, problems);
         }
         return read;
+    }
+
+    private static void checkSchema(String name) {
+        try {
+            new Schema(name);
+        } catch (PostroomException e) {
+            throw new IllegalArgumentException(String.valueOf(e.getMessage()).replace(" with schema.name", ""), e);
+        }
     }
 
     private static CommandException unusable(String file, Problems problems) {
@@ -339,6 +347,10 @@ public final class RelayFile implements AutoCloseable {
                 .stopGrace(settings.stopGrace)
                 .probe(settings.probeFirst, settings.probeLongest)
                 .batch(settings.batchSize, settings.batchBytes);
+        if (deliveries.isEmpty()) {
+            // The block is to be good also where nothing is served yet.
+            builder.handle(Subscription.named("none").lanes(1).build(), envelope -> {});
+        }
         deliveries.forEach(delivery -> builder.deliver(
                 delivery.subscription(),
                 spans == null

@@ -185,7 +185,8 @@ final class Section {
     void integer(String setting, Consumer<Integer> use) {
         read(setting, text -> {
             if (!text.matches("-?\\d{1,9}")) {
-                throw new IllegalArgumentException("'" + shown(text) + "' is not a whole number");
+                throw new IllegalArgumentException("'" + shown(text) + "' is not a whole number"
+                        + (text.matches("-?\\d+") ? " of 9 digits at most" : ""));
             }
             use.accept(Integer.parseInt(text));
         });
@@ -201,7 +202,11 @@ final class Section {
             int shift = matcher.group(2) == null
                     ? 0
                     : List.of("B", "KiB", "MiB", "GiB").indexOf(matcher.group(2)) * 10;
-            use.accept(Long.parseLong(matcher.group(1)) << shift);
+            long number = Long.parseLong(matcher.group(1));
+            if (number > Long.MAX_VALUE >> shift) {
+                throw new IllegalArgumentException("'" + shown(text) + "' is too large; write less");
+            }
+            use.accept(number << shift);
         });
     }
 
@@ -244,7 +249,10 @@ final class Section {
                         + Optional.ofNullable(renamed.get(setting))
                                 .or(() -> Suggestion.nearest(setting, asked))
                                 .map(best -> "; did you mean " + name(best) + "?")
-                                .orElse("; those here are " + String.join(", ", asked))));
+                                .orElse(
+                                        asked.isEmpty()
+                                                ? "; there is none here"
+                                                : "; those here are " + String.join(", ", asked))));
     }
 
     private Optional<Node.Scalar> raw(String setting) {

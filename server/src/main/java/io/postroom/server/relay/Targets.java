@@ -4,12 +4,13 @@ import io.postroom.PostroomException;
 import io.postroom.relay.Sink;
 import io.postroom.server.message.LineOutput;
 import io.postroom.server.message.MessageLine;
+import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.Terminal;
+import io.postroom.server.terminal.TextFile;
 import io.postroom.sink.kafka.KafkaSink;
 import io.postroom.sink.webhook.InvalidWebhookException;
 import io.postroom.sink.webhook.WebhookSink;
-import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -21,6 +22,9 @@ final class Targets {
 
     /** Of webhooks; more threads than that wait for each other. */
     private static final int CONCURRENCY_MAX = 256;
+
+    /** More than any secret has. */
+    private static final int SECRET_BYTES_MAX = 65_536;
 
     private final Terminal terminal;
     private final LineOutput out;
@@ -125,12 +129,10 @@ final class Targets {
         }
         for (String file : target.texts("secret-files")) {
             try {
-                builder.secret(Files.readString(Path.of(file)).strip());
-            } catch (IOException | RuntimeException e) {
-                target.problem(
-                        target.lineOf("secret-files"),
-                        target.name("secret-files") + ": " + file + " cannot be read: "
-                                + e.getClass().getSimpleName());
+                builder.secret(
+                        TextFile.read(file, Path.of(file), SECRET_BYTES_MAX).strip());
+            } catch (CommandException | InvalidPathException e) {
+                target.problem(target.lineOf("secret-files"), target.name("secret-files") + ": " + e.getMessage());
             }
         }
     }

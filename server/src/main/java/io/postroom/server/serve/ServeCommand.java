@@ -22,6 +22,7 @@ import io.postroom.server.settings.Given;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.Quoted;
 import io.postroom.server.terminal.StopSignal;
 import io.postroom.server.terminal.Suggestion;
 import io.postroom.server.terminal.Terminal;
@@ -57,6 +58,7 @@ import picocli.CommandLine.Option;
         })
 public final class ServeCommand implements Callable<Integer> {
     private static final List<String> PARTS = List.of("relay", "workers", "maintenance", "console", "metrics");
+    private static final int PART_LENGTH_MAX = 40;
     private static final Duration LOOK = Duration.ofMinutes(1);
     /** For what comes after the relay's own grace: sinks, connections, pages that are being answered. */
     private static final Duration CLOSING = Duration.ofSeconds(30);
@@ -95,9 +97,7 @@ public final class ServeCommand implements Callable<Integer> {
         String text = config == null ? "" : SettingsText.of(config);
         try (RelayFile file = RelayFile.read(name, text, terminal, Set.copyOf(only))) {
             // Core has ranges of its own; better to hear of them before connecting.
-            if (file.hasSubscriptions()) {
-                file.relay(Postroom.on(new PGSimpleDataSource()));
-            }
+            file.relay(Postroom.on(new PGSimpleDataSource()));
             file.workers().workers(Postroom.on(new PGSimpleDataSource()));
             String url = file.url();
             if (url != null) {
@@ -117,8 +117,8 @@ public final class ServeCommand implements Callable<Integer> {
             if (!PARTS.contains(part)) {
                 throw new CommandException(
                         ExitCode.USAGE,
-                        "--only has '" + part + "', the parts are " + String.join(", ", PARTS)
-                                + Suggestion.didYouMean(part, PARTS));
+                        "--only has '" + Quoted.text(part, PART_LENGTH_MAX) + "', the parts are "
+                                + String.join(", ", PARTS) + Suggestion.didYouMean(part, PARTS));
             }
         }
         if (!only.isEmpty()) {

@@ -79,6 +79,8 @@ final class MoveActs {
     }
 
     int cancel(String name, Act act) {
+        // Whoever misspells it is not to believe that nothing is under way.
+        postroom.subscriptions().show(name);
         Optional<Move> was = postroom.moves().cancel(name, act);
         terminal.say(was.map(move -> "the move of subscription " + name + " to "
                         + move.target().word() + " is cancelled; nothing was changed by it")

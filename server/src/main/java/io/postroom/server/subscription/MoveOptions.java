@@ -1,10 +1,14 @@
 package io.postroom.server.subscription;
 
 import io.postroom.Postroom;
+import io.postroom.server.terminal.AnyText;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
+import io.postroom.server.terminal.Quoted;
+import io.postroom.server.terminal.Suggestion;
 import io.postroom.source.ServedBy;
 import io.postroom.source.kafka.KafkaMove;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -42,6 +46,7 @@ public final class MoveOptions {
 
     @Option(
             names = "--kafka-property",
+            converter = {AnyText.class, AnyText.class},
             paramLabel = "NAME=VALUE",
             description = "A property of Kafka's admin client, such as security.protocol=SSL.")
     private Map<String, String> properties = Map.of();
@@ -59,11 +64,19 @@ public final class MoveOptions {
     }
 
     ServedBy target() {
-        try {
-            return ServedBy.valueOf(String.valueOf(target).toUpperCase(Locale.ROOT));
-        } catch (IllegalArgumentException e) {
-            throw new CommandException(ExitCode.USAGE, "say where to with --to kafka or --to postgres", e);
+        if (target == null) {
+            throw new CommandException(
+                    ExitCode.USAGE, "--to is missing; say where to with --to kafka or --to postgres");
         }
+        List<String> known =
+                Arrays.stream(ServedBy.values()).map(ServedBy::word).toList();
+        return Arrays.stream(ServedBy.values())
+                .filter(served -> served.word().equals(target.toLowerCase(Locale.ROOT)))
+                .findFirst()
+                .orElseThrow(() -> new CommandException(
+                        ExitCode.USAGE,
+                        "could not read --to: '" + Quoted.text(target, 20) + "' is none of " + known
+                                + Suggestion.didYouMean(target, known)));
     }
 
     KafkaMove build(Postroom postroom) {

@@ -6,7 +6,7 @@ import io.postroom.subscription.Act;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Who answers for an act on a subscription. */
+/** Who answers for an act, and why it is done. */
 public final class OperatorOptions {
     @Option(names = "--reason", paramLabel = "TEXT", description = "Why; required, kept in the audit.")
     private @Nullable String reason;
@@ -30,14 +30,25 @@ public final class OperatorOptions {
      * a reason, and of an actor where the operating system names no user.
      */
     public static Act act(@Nullable String actor, @Nullable String reason) {
-        if (reason == null) {
+        String why = reason(reason);
+        return new Act(actor(actor), why);
+    }
+
+    /** The reason, or a refusal if there is none. */
+    public static String reason(@Nullable String given) {
+        if (given == null) {
             throw new CommandException(
                     ExitCode.USAGE, "--reason is missing; say why, for those who read the audit later");
         }
+        return given;
+    }
+
+    /** The one who is named, else the user of the operating system; a refusal if that names none. */
+    public static String actor(@Nullable String given) {
         String user = System.getProperty("user.name", "");
-        if (actor == null && user.isBlank()) {
+        if (given == null && user.isBlank()) {
             throw new CommandException(ExitCode.USAGE, "the operating system names no user; name one with --actor");
         }
-        return new Act(actor == null ? user : actor, reason);
+        return given == null ? user : given;
     }
 }

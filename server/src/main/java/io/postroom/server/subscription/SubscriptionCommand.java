@@ -9,6 +9,7 @@ import io.postroom.server.postgres.SchemaChoice;
 import io.postroom.server.terminal.CommandException;
 import io.postroom.server.terminal.ExitCode;
 import io.postroom.server.terminal.GlobalOptions;
+import io.postroom.server.terminal.LimitOption;
 import io.postroom.server.terminal.OutputFormat;
 import io.postroom.server.terminal.OutputOption;
 import io.postroom.server.terminal.Quoted;
@@ -41,7 +42,6 @@ import picocli.CommandLine.Parameters;
         description = "Look at subscriptions, pause and resume them, change, skip, replay, release, move and remove.",
         synopsisSubcommandLabel = "COMMAND")
 public final class SubscriptionCommand {
-    private static final int PAGE = 100;
     private static final String NAME = "The subscription.";
     private static final String WAIT =
             "How long to wait until relays have given their lanes back, such as 30s; 60s unless given.";
@@ -52,6 +52,8 @@ public final class SubscriptionCommand {
             "subscription.invalid",
             "subscription.lanes-invalid",
             "subscription.page-invalid",
+            "subscription.state-unknown",
+            "kafka.settings-invalid",
             "subscription.rate-invalid",
             "subscription.beyond-end",
             "subscription.time-in-future",
@@ -113,17 +115,16 @@ public final class SubscriptionCommand {
                                     "Only those that are waiting, sending, parked, scheduled, held or unreadable.")
                     @Nullable
                     String state,
-            @Option(names = "--limit", paramLabel = "N", description = "So many at most; 100 unless given.") @Nullable
-                    Integer limit,
+            @Mixin LimitOption limit,
             @Option(
                             names = "--after",
                             paramLabel = "POSITION",
                             description = "Go on after this one, the last of the page before.")
                     @Nullable
                     Long after) {
+        int most = limit.page();
         return told(() -> {
-            DeliveryState.Page page =
-                    open().deliveries(name, state, after == null ? 0 : after, limit == null ? PAGE : limit);
+            DeliveryState.Page page = open().deliveries(name, state, after == null ? 0 : after, most);
             SubscriptionListing.deliveries(page.deliveries()).print(terminal, output.format());
             if (page.next() != null) {
                 terminal.say("there may be more: --after " + page.next());
@@ -139,15 +140,14 @@ public final class SubscriptionCommand {
     int held(
             @Mixin OutputOption output,
             @Parameters(paramLabel = "NAME", description = NAME) String name,
-            @Option(names = "--limit", paramLabel = "N", description = "So many at most; 100 unless given.") @Nullable
-                    Integer limit,
+            @Mixin LimitOption limit,
             @Option(
                             names = "--after",
                             paramLabel = "POSITION",
                             description = "Go on after this one, the last of the page before.")
                     @Nullable
                     Long after) {
-        int page = limit == null ? PAGE : limit;
+        int page = limit.page();
         return told(() -> {
             List<HeldKey> keys = open().heldKeys(name, after == null ? 0 : after, page);
             SubscriptionListing.heldKeys(keys).print(terminal, output.format());
@@ -329,7 +329,10 @@ public final class SubscriptionCommand {
     int release(
             @Mixin OperatorOptions operator,
             @Parameters(index = "0", paramLabel = "NAME", description = NAME) String name,
-            @Parameters(index = "1", paramLabel = "ID", description = "The number of the dead letter.")
+            @Parameters(
+                            index = "1",
+                            paramLabel = "ID",
+                            description = "The number of the dead letter, such as 42; subscription held shows it.")
                     long deadLetter) {
         Act act = operator.act();
         return told(acts -> acts.release(name, deadLetter, act), OutputFormat.TABLE);
@@ -388,6 +391,9 @@ public final class SubscriptionCommand {
                             description = "How long to wait until the one side is done, such as 10m; 60s unless given.")
                     @Nullable
                     Duration wait) {
+        if (!move.isCancel()) {
+            move.target();
+        }
         if (!risk.isDryRun()) {
             operator.act();
         }

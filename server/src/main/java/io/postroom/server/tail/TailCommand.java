@@ -100,7 +100,7 @@ public final class TailCommand implements Callable<Integer> {
     @Option(names = "--tenant", paramLabel = "ID", description = "Only this tenant. May be given several times.")
     private List<String> tenants = List.of();
 
-    @Option(names = "--limit", paramLabel = "N", description = "End after exactly so many lines.")
+    @Option(names = "--limit", paramLabel = "N", description = "End after exactly so many lines, 1 or more.")
     private @Nullable Long limit;
 
     @Option(

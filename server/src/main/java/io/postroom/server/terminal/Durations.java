@@ -13,6 +13,9 @@ public final class Durations {
     private static final Pattern FORM = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
     private static final int TEXT_LENGTH_MAX = 30;
 
+    /** Longer than anybody means, and short enough to be counted in nanoseconds. */
+    private static final Duration MAX = Duration.ofDays(36_500);
+
     private Durations() {}
 
     /** Reads a duration; throws an {@link IllegalArgumentException} that shows the accepted forms. */
@@ -23,13 +26,18 @@ public final class Durations {
                     "'" + Quoted.text(text, TEXT_LENGTH_MAX) + "' is not a duration; " + FORMS);
         }
         long number = Long.parseLong(matcher.group(1));
-        return switch (matcher.group(2)) {
+        Duration duration = switch (matcher.group(2)) {
             case "ms" -> Duration.ofMillis(number);
             case "s" -> Duration.ofSeconds(number);
             case "m" -> Duration.ofMinutes(number);
             case "h" -> Duration.ofHours(number);
             default -> Duration.ofDays(number);
         };
+        if (duration.compareTo(MAX) > 0) {
+            throw new IllegalArgumentException("'" + Quoted.text(text, TEXT_LENGTH_MAX) + "' is too long, the most is "
+                    + MAX.toDays() + "d; " + FORMS);
+        }
+        return duration;
     }
 
     /** A duration as a person would say it: {@code 450ms}, {@code 2.3s}, {@code 5m 10s}. */

@@ -12,6 +12,9 @@ public final class Times {
     public static final String FORMS =
             "write 2026-11-15T10:00:00Z (with Z or an offset), 15m for that long ago, or now-2h";
 
+    /** PostgreSQL has no earlier years without another calendar. */
+    private static final Instant EARLIEST = Instant.parse("0001-01-01T00:00:00Z");
+
     private static final Pattern AGO = Pattern.compile("(now-)?\\d+[a-z]+");
 
     private Times() {}
@@ -39,6 +42,10 @@ public final class Times {
                     : OffsetDateTime.parse(stripped).toInstant();
             if (time.isAfter(now)) {
                 throw new IllegalArgumentException("'" + Quoted.text(text, 40) + "' is in the future; " + FORMS);
+            }
+            if (time.isBefore(EARLIEST)) {
+                throw new IllegalArgumentException(
+                        "'" + Quoted.text(text, 40) + "' is too long ago, the earliest is " + EARLIEST + "; " + FORMS);
             }
             return time;
         } catch (DateTimeException e) {

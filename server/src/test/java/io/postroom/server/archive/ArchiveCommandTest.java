@@ -6,11 +6,16 @@ import io.postroom.message.Message;
 import io.postroom.relay.Relay;
 import io.postroom.relay.Subscription;
 import io.postroom.server.CommandRun;
+import io.postroom.server.CommandTree;
+import io.postroom.server.terminal.Terminal;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.RecordingSink;
 import io.postroom.testkit.TestDatabase;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -99,6 +104,16 @@ class ArchiveCommandTest {
         CommandRun again = run("export", old.toString(), "--file", file.toString());
         assertThat(again.exitCode()).isOne();
         assertThat(again.err()).contains("it exists already");
+        CommandRun nowhere = run(
+                "export",
+                old.toString(),
+                "--file",
+                folder.resolve("none/old.jsonl").toString());
+        assertThat(nowhere.exitCode()).isOne();
+        assertThat(nowhere.err()).contains("old.jsonl: there is no such file, and no folder " + folder.resolve("none"));
+        CommandRun cut = exportIntoAPipeThatNobodyReads();
+        assertThat(cut.err()).isEmpty();
+        assertThat(cut.exitCode()).as("as after | head -1").isZero();
         assertThat(CommandRun.of(
                                 Map.of("POSTROOM_URL", database.url()),
                                 "tail",
@@ -162,6 +177,20 @@ class ArchiveCommandTest {
         CommandRun run = run(line.split(" "));
         assertThat(run.err()).contains(sentence).doesNotContain("Exception");
         assertThat(run.exitCode()).isEqualTo(exitCode);
+    }
+
+    private CommandRun exportIntoAPipeThatNobodyReads() {
+        OutputStream out = new OutputStream() {
+            @Override
+            public void write(int octet) throws IOException {
+                throw new IOException("Broken pipe");
+            }
+        };
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(
+                out, new PrintStream(err, true, StandardCharsets.UTF_8), Map.of("POSTROOM_URL", database.url()), false);
+        int exitCode = CommandTree.run(terminal, "archive", "export", old.toString());
+        return new CommandRun(exitCode, "", err.toString(StandardCharsets.UTF_8));
     }
 
     private CommandRun run(String... arguments) {

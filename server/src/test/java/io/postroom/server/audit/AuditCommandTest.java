@@ -97,8 +97,8 @@ class AuditCommandTest {
                 "audit list --limit 1001            | --limit is 1001, the range is 1 to 1000",
                 "audit list --since soon            | could not read --since",
                 "audit list --since 1h --until 2h   | let it begin before it ends",
-                "audit list --actor=                | actor is empty, the range is 1 to 200",
-                "audit list --before x              | --before"
+                "audit list --actor=                | --actor is empty; give --actor NAME: only by this one",
+                "audit list --before x              | could not read --before: 'x' is not a whole number; give --before ID: go on after this one"
             })
     void refusesWhatItCannotRead(String arguments, String sentence) {
         CommandRun run = CommandRun.of(arguments.split(" +"));

@@ -123,8 +123,8 @@ class DeadLetterCommandTest {
                 "deadletter list --cause exausted                  | did you mean exhausted?",
                 "deadletter list --since sometime                  | could not read --since",
                 "deadletter list --since 1h --until 2h             | let it begin before it ends",
-                "deadletter show x                                 | ID",
-                "deadletter show                                   | missing required parameter",
+                "deadletter show x                                 | could not read ID: 'x' is not a whole number; give ID: its number",
+                "deadletter show                                   | ID is missing; give ID: its number, such as 42",
                 "deadletter redrive --reason r                     | no dead letter is named; give their numbers, or at least one of --subscription",
                 "deadletter discard --reason r --yes               | no dead letter is named",
                 "deadletter redrive --subscription s               | --reason is missing",
@@ -136,8 +136,8 @@ class DeadLetterCommandTest {
                 "deadletter redrive 1 --reason r --request 7       | make a new one, as uuidgen does",
                 "deadletter discard 1 --reason r --canary 3        | --canary is not an option of postroom deadletter discard",
                 "deadletter cancel 1 --reason r                    | postroom deadletter redrives lists them",
-                "deadletter cancel 8e03978e-40d5-43e8-bc93-6894a57f9324 | missing required option: '--reason=TEXT'",
-                "deadletter resume                                 | missing required parameter",
+                "deadletter cancel 8e03978e-40d5-43e8-bc93-6894a57f9324 | --reason is missing; say why",
+                "deadletter resume                                 | REDRIVE is missing; give REDRIVE: its UUID",
             })
     void refusesWhatItCannotRead(String arguments, String sentence) {
         CommandRun run = CommandRun.of(arguments.split(" "));

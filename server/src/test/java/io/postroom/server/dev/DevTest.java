@@ -2,9 +2,13 @@ package io.postroom.server.dev;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.postroom.server.CommandRun;
 import io.postroom.server.Program;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -87,6 +91,22 @@ class DevTest {
             assertThat(query(url, "select count(*) from postroom.journal")).isZero();
             dev.terminate();
             assertThat(dev.awaitExit(Duration.ofSeconds(15))).isZero();
+        }
+    }
+
+    @Test
+    void refusesAFolderOrAPortThatItCannotHave() throws IOException {
+        Path file = Files.writeString(folder.resolve("file"), "");
+        CommandRun noFolder = CommandRun.of("dev", "--data", file.toString());
+        assertThat(noFolder.exitCode()).isEqualTo(1);
+        assertThat(noFolder.err())
+                .contains("could not use folder " + file + ": it is a file; choose another with --data");
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CommandRun noPort =
+                    CommandRun.of("dev", "--data", folder.toString(), "--port", Integer.toString(taken.getLocalPort()));
+            assertThat(noPort.exitCode()).isEqualTo(1);
+            assertThat(noPort.err())
+                    .contains("--port is " + taken.getLocalPort() + ", and another program listens there");
         }
     }
 

@@ -104,6 +104,10 @@ class JobCommandTest {
                 .isEqualTo("down");
         assertThat(run("queue", "resume", "mail", "--reason", "up").err()).contains("queue mail goes on");
         assertThat(run("queue", "resume", "mail", "--reason", "up").err()).contains("is not paused");
+        run("enqueue", "mail.send", "--queue", "mail");
+        assertThat(run("queue", "pause", "mial", "--reason", "down").err())
+                .contains("no job or worker has named queue mial so far; did you mean mail?");
+        assertThat(run("queue", "resume", "mial", "--reason", "up").err()).contains("goes on");
     }
 
     @Test

@@ -20,6 +20,8 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -106,6 +108,35 @@ class StatusCommandTest {
                         "problems",
                         "jobs",
                         "nodes");
+    }
+
+    /** How far everything had come is for the rates; how long messages waited and took is for charts, which it has none of. */
+    @ParameterizedTest
+    @ValueSource(strings = {"status -o json", "top --once -o json"})
+    void readsOfThePastOnlyWhatItShows(String command) {
+        try (TestDatabase busy = TestDatabase.create()) {
+            busy.execute(
+                    "update postroom.tick set at = now() - interval '20 minutes' where position = 0",
+                    "insert into postroom.subscription (name, lanes) values ('billing', 1)",
+                    "insert into postroom.tick (position, snapshot, seq, day, at) select n, pg_current_snapshot(), n, current_date,"
+                            + " now() - interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n",
+                    "insert into postroom.settlement (subscription, lane, position, node, at) select 'billing', 0, n, 'relay', now() -"
+                            + " interval '20 minutes' + n * interval '1 second' from generate_series(1, 1199) as n",
+                    "insert into postroom.lane (subscription, lane, position) values ('billing', 0, 1199)",
+                    // Only the positions of stamps are asked for in an array of numbers.
+                    "create sequence public.stamps_asked",
+                    "create function public.unnest(bigint[]) returns setof bigint language sql volatile as"
+                            + " $$select nextval('public.stamps_asked')$$");
+            CommandRun run = CommandRun.of(Map.of("POSTROOM_URL", busy.url()), command.split(" "));
+            assertThat(busy.queryLong("select count(*) from public.stamps_asked where is_called"))
+                    .isZero();
+            if (command.startsWith("status")) {
+                JsonNode status = JsonMapper.shared().readTree(run.out());
+                assertThat(status.get("deliveredPerSecond").asDouble())
+                        .as(run.out())
+                        .isBetween(0.5, 1.5);
+            }
+        }
     }
 
     @Test

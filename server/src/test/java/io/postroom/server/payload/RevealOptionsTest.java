@@ -204,6 +204,25 @@ class RevealOptionsTest {
         assertThat(audited("true")).isZero();
     }
 
+    /** Whether a command line can be used does not hang on what the settings say of payloads. */
+    @ParameterizedTest
+    @EnumSource
+    void revealingWhatIsShownToEverybodyNeedsAReasonToo(Printing printing) throws IOException {
+        String shown = settings("shown");
+        CommandRun silent = printing.run("reasonless", "-c", shown, "--reveal");
+        assertThat(silent.exitCode()).isEqualTo(2);
+        assertThat(silent.err()).contains("--reason is missing");
+        assertThat(silent.out()).isEmpty();
+        CommandRun idle = printing.run("reasonless", "-c", shown, "--reason", "ticket 1");
+        assertThat(idle.exitCode()).isEqualTo(2);
+        assertThat(idle.err()).contains("--reason and --actor are for --reveal, which is missing");
+        CommandRun revealed = printing.run("reasoned", "-c", shown, "--reveal", "--reason", "ticket 1");
+        assertThat(revealed.exitCode()).as(revealed.err()).isZero();
+        assertThat(revealed.out()).contains(PAYLOAD);
+        assertThat(revealed.err()).contains("nothing is masked here: --reveal reveals nothing");
+        assertThat(audited("true")).isZero();
+    }
+
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "TAIL")
     void aFileThatSaysNothingOfPayloadsShowsNone(Printing printing) throws IOException {

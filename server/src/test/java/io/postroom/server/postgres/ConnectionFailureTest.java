@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -83,6 +84,32 @@ class ConnectionFailureTest {
     @Test
     void saysThatThereIsNoSuchDatabase() {
         assertFails("postgres://alice:right@" + place + "/nowhere", ExitCode.FAILURE, "there is no database nowhere");
+    }
+
+    @Test
+    void namesAParameterThatTheDriverDoesNotTake() {
+        String url = "postgres://alice:right@" + place + "/postgres?";
+        assertFails(
+                url + "sslmode=nonsense",
+                ExitCode.USAGE,
+                "does not take the value of parameter sslmode or of PGSSLMODE");
+        assertFails(url + "connect_timeout=soon", ExitCode.USAGE, "parameter connectTimeout");
+        assertFails(url + "target_session_attrs=secret", ExitCode.USAGE, "target_session_attrs is one of");
+    }
+
+    @Test
+    void saysWhatToDoAboutALoginThatMayNot() {
+        CommandRun migrated = CommandRun.of("schema", "migrate", "--url", "postgres://postgres@" + place + "/postgres");
+        assertThat(migrated.exitCode()).as(migrated.err()).isZero();
+        for (String command : List.of("subscription list", "status", "message list", "tail --subscription a")) {
+            CommandRun run = CommandRun.of(
+                    Map.of("POSTROOM_URL", "postgres://alice:right@" + place + "/postgres"), command.split(" "));
+            assertThat(run.err())
+                    .as(command)
+                    .contains("this login may not: connect as another, or grant it what postroom schema grants prints")
+                    .hasLineCount(1);
+            assertThat(run.exitCode()).as(command).isEqualTo(ExitCode.FAILURE);
+        }
     }
 
     @Test

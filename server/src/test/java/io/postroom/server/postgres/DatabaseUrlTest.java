@@ -13,6 +13,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DatabaseUrlTest {
 
     @ParameterizedTest
+    @CsvSource({"PGPORT, port, could not read PGPORT", "PGHOST, /var/run/postgresql, could not read PGHOST"})
+    void namesTheVariableThatCannotBeRead(String variable, String value, String sentence) {
+        assertThatThrownBy(() -> DatabaseUrl.parse("--url", "postgres:///shop", Map.of(variable, value)))
+                .isInstanceOf(CommandException.class)
+                .hasMessageStartingWith(sentence);
+    }
+
+    @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             nullValues = "-",

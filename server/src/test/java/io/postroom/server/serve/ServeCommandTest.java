@@ -32,6 +32,7 @@ class ServeCommandTest {
             delimiter = '|',
             quoteCharacter = '~',
             value = {
+                "relay: {lease: 99h}                               | lease is PT99H, the range is 100 ms to 1 h",
                 "console: {adress: 1}                              | console.adress is not a setting; did you mean console.address?",
                 "console: {address: 0.0.0.0:8642}                  | which others can reach, and there are neither console.users nor console.proxy",
                 "console: {address: 'x:y'}                         | is not an address; write 8642",
@@ -40,7 +41,11 @@ class ServeCommandTest {
                 "console: {base-path: /ops}                        | console.base-path is for a proxy, through which others come",
                 "console: {https: true}                            | console.https is for a proxy, through which others come",
                 "console: {https: maybe}                           | is neither true nor false",
-                "console: {users: {a: {role: boss, token-sha256: x}}} | console.users.a.role is none of viewer, operator, admin",
+                "console: {users: {a: {role: viewr, token-sha256: x}}} | console.users.a.role is 'viewr', none of viewer, operator, admin; did you mean viewer?",
+                "console: {users: {a: {token-sha256: x}}} | console.users.a.role is missing; one of viewer, operator, admin",
+                "console: {payloads: maskd}           | console.payloads: 'maskd' is none of shown, masked, hidden; did you mean masked?",
+                "console: {payloads: \"\\e[31m\"}      | console.payloads: '\\u001b[31m' is none of shown",
+                "console: {users: {a: {role: boss, token-sha256: x}}} | console.users.a.role is 'boss', none of viewer, operator, admin",
                 "console: {users: {a: {role: admin, token-sha256: hunter2}}} | is not 64 hexadecimal digits",
                 "console: {proxy: {user-header: X-User, groups-header: X-Groups, roles: {ops: operator}}} | console.proxy.from is missing",
                 "console: {proxy: {user-header: X-User, groups-header: X-Groups, roles: {ops: operator}, from: []}} | console.proxy.from is missing",
@@ -51,7 +56,7 @@ class ServeCommandTest {
                 "console: {proxy: {user-header: 'X User', groups-header: X-Groups, roles: {ops: viewer}, from: [10.0.0.7]}} | console.proxy.user-header is not the name of a header",
                 "console: {roles: {support: [redrive, pawse]}}     | console.roles.support: 'pawse' is no permission; those are pause, redrive, discard, run, reveal, other",
                 "console: {roles: {viewer: [redrive]}}             | console.roles.viewer is there already; choose another name",
-                "console: {users: {a: {role: support, token-sha256: x}}, roles: {helpdesk: [pause]}} | console.users.a.role is none of viewer, operator, admin, helpdesk",
+                "console: {users: {a: {role: support, token-sha256: x}}, roles: {helpdesk: [pause]}} | console.users.a.role is 'support', none of viewer, operator, admin, helpdesk",
                 "relay: {batch-sise: 1}                            | did you mean relay.batch-size?"
             })
     void refusesSettingsThatItCannotUse(String text, String sentence) throws Exception {
@@ -69,6 +74,7 @@ class ServeCommandTest {
             quoteCharacter = '~',
             value = {
                 "workers: {quees: {a: 1}}                          | workers.quees is not a setting; did you mean workers.queues?",
+                "workers: {name: \"a\\nb\"}                         | workers.name: name has a control character, such as a line break",
                 "workers: {queues: {Hooks: 1}}                     | workers.queues.Hooks: queue is 'Hooks', it must be a lower-case letter",
                 "workers: {queues: {a: 0}}                         | workers.queues.a: queue 'a' has 0 threads, the range is 1 to 1000",
                 "workers: {queues: {a: many}}                      | workers.queues.a: 'many' is not a number of threads",

@@ -85,8 +85,23 @@ class MoveCommandTest {
                 .contains("--feed is missing")
                 .contains("securty.protocol is not a setting");
         assertThat(move("nobody", "kafka", "--dry-run").exitCode()).isEqualTo(3);
-        assertThat(run("nobody", "--cancel", "--reason", "x").err())
-                .contains("no move of subscription nobody is under way");
+        CommandRun nobody = run("nobody", "--cancel", "--reason", "x");
+        assertThat(nobody.exitCode()).isEqualTo(3);
+        assertThat(nobody.err()).contains("could not show subscription nobody: there is no such subscription");
+        CommandRun nowhere = run(
+                "billing",
+                "--to",
+                "kafka",
+                "--topic",
+                "t",
+                "--feed",
+                "f",
+                "--bootstrap-servers",
+                "nohost",
+                "--dry-run");
+        assertThat(nowhere.exitCode()).isEqualTo(2);
+        assertThat(nowhere.err())
+                .contains("bootstrap servers are 'nohost', none of which has an address; give host:port,host:port");
     }
 
     @Test

@@ -46,14 +46,14 @@ class SubscriptionUsageTest {
             value = {
                 "subscription                                        | a command is missing",
                 "subscription puase                                  | did you mean pause?",
-                "subscription show                                   | missing required parameter: 'NAME'",
+                "subscription show                                   | NAME is missing; give NAME: the subscription",
                 "subscription pause billing                          | --reason is missing",
                 "subscription resume billing                         | --reason is missing",
                 "subscription lanes billing 3                        | --reason is missing",
-                "subscription lanes billing x                        | 'x' is not an int",
+                "subscription lanes billing x                        | could not read N: 'x' is not a whole number; give N: how many, 1 to 256",
                 "subscription lanes billing 0 --reason r             | 0 were asked for, the range is 1 to 256",
                 "subscription lanes billing 257 --reason r           | 257 were asked for, the range is 1 to 256",
-                "subscription pause billing --reason r --actor=      | actor is empty, the range is 1 to 200",
+                "subscription pause billing --reason r --actor=      | --actor is empty; give --actor NAME: who; kept in the audit",
                 "subscription skip billing --reason r                | one of --to, --message and --position",
                 "subscription skip billing --to now --position 3     | one of --to, --message and --position",
                 "subscription skip billing --to now                  | --reason is missing",
@@ -64,7 +64,7 @@ class SubscriptionUsageTest {
                 "subscription skip billing --to now --reason r       | there is no terminal to ask on; add --yes",
                 "subscription skip billing --message x --reason r    | 'x' is not the id of a message",
                 "subscription skip billing --position 1 --dry-run    | --dry-run is for --to",
-                "subscription replay billing --reason r              | missing required option: '--from=POINT'",
+                "subscription replay billing --reason r              | --from is missing; give --from POINT: the first one",
                 "subscription replay billing --from 1                | --reason is missing",
                 "subscription replay billing --from 1 --reason r     | there is no terminal to ask on; add --yes",
                 "subscription replay billing --from 9 --to 3 --dry-run | from position 9 to position 3 there is nothing",
@@ -75,11 +75,12 @@ class SubscriptionUsageTest {
                 "subscription replay billing --from 1 --as x --wait 3s --reason r | --wait is for a replay without --as",
                 "subscription lanes billing --wait 3s                | --wait is for a change of lanes",
                 "subscription lanes billing --reason r               | --reason or --actor is for a change of lanes",
-                "subscription release billing                        | missing required parameter: 'ID'",
-                "subscription release billing x --reason r           | 'x' is not a long",
+                "subscription deliveries billing --state parkd       | the state is parkd, it is one of waiting, sending, parked",
+                "subscription release billing                        | ID is missing; give ID: the number of the dead letter",
+                "subscription release billing x --reason r           | could not read ID: 'x' is not a whole number; give ID: the number of the dead letter",
                 "subscription remove billing                         | --reason is missing",
                 "subscription remove billing --reason r              | there is no terminal to ask on; add --yes",
-                "subscription held billing --limit 0                 | the page is 0 keys, the range is 1 to 1000"
+                "subscription held billing --limit 0                 | --limit is 0, the range is 1 to 1000"
             })
     void refusesWhatItCannotRead(String arguments, String sentence) {
         CommandRun run = CommandRun.of(Map.of("POSTROOM_URL", database.url()), arguments.split(" "));
@@ -101,6 +102,7 @@ class SubscriptionUsageTest {
                 "skip biling --position 3 --reason r",
                 "replay biling --from beginning --dry-run",
                 "release biling 3 --reason r",
+                "move biling --cancel --reason r",
                 "remove biling --dry-run"
             })
     void guessesWhichSubscriptionWasMeant(String arguments) {

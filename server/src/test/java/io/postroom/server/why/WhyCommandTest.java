@@ -150,7 +150,7 @@ class WhyCommandTest {
     @Test
     void needsAnId() {
         assertThat(run("why").exitCode()).isEqualTo(2);
-        assertThat(run("why").err()).contains("missing required parameter: 'ID'");
+        assertThat(run("why").err()).contains("ID is missing; give ID: the message's id, a UUID");
         assertThat(CommandRun.of("why", "--help").out())
                 .startsWith("Usage: postroom why")
                 .contains("Examples");

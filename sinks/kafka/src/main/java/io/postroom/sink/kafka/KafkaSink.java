@@ -15,7 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerConfig;
 
 /**
@@ -67,6 +69,8 @@ public final class KafkaSink implements Sink {
 
     /** Collects the settings of a sink; {@link #build} reports every problem at once and connects to nothing. */
     public static final class Builder {
+        private static final Pattern ADDRESS =
+                Pattern.compile("(?:[0-9a-zA-Z%._-]*://)?\\[?[0-9a-zA-Z%._:-]+]?:([0-9]{1,5})");
         private static final Pattern NODE = Pattern.compile("[a-zA-Z0-9._-]{1,100}");
         private static final List<String> COMPRESSIONS = List.of("none", "gzip", "snappy", "lz4", "zstd");
 
@@ -158,6 +162,13 @@ public final class KafkaSink implements Sink {
         private void checkNames(List<String> problems) {
             if (bootstrapServers.isBlank()) {
                 problems.add("bootstrapServers is empty; give host:port of some brokers");
+            } else {
+                // The producer leaves out what it cannot read, and asks nobody for ever if nothing is left.
+                Stream.of(bootstrapServers.split(",", -1))
+                        .map(String::strip)
+                        .filter(server -> !isAddress(server))
+                        .forEach(server -> problems.add("bootstrapServers has '" + server
+                                + "', which is not host:port with a port of 1 to 65535"));
             }
             if (!NODE.matcher(node).matches()) {
                 problems.add(
@@ -173,6 +184,15 @@ public final class KafkaSink implements Sink {
             } catch (URISyntaxException e) {
                 problems.add("source is not a URI reference: " + e.getMessage());
             }
+        }
+
+        private static boolean isAddress(String server) {
+            Matcher matcher = ADDRESS.matcher(server);
+            if (!matcher.matches()) {
+                return false;
+            }
+            int port = Integer.parseInt(matcher.group(1));
+            return port >= 1 && port <= 65_535;
         }
 
         private static void checkTime(String name, Duration time, List<String> problems) {

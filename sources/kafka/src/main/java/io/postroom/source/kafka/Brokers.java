@@ -19,8 +19,10 @@ import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
 import org.apache.kafka.common.errors.AuthorizationException;
@@ -37,8 +39,27 @@ final class Brokers implements AutoCloseable {
     private final List<String> topics;
 
     Brokers(Map<String, Object> settings, List<String> topics) {
-        this.admin = Admin.create(settings);
+        this.admin = admin(settings);
         this.topics = topics;
+    }
+
+    private static Admin admin(Map<String, Object> settings) {
+        try {
+            return Admin.create(settings);
+        } catch (KafkaException e) {
+            // What it says of other settings may hold a password.
+            boolean isAddress = e.getCause() instanceof ConfigException cause
+                    && String.valueOf(cause.getMessage()).contains("bootstrap");
+            throw new PostroomException(
+                    "kafka.settings-invalid",
+                    "could not ask Kafka: "
+                            + (isAddress
+                                    ? "bootstrap servers are '"
+                                            + settings.get(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG)
+                                            + "', none of which has an address; give host:port,host:port"
+                                    : "its client does not take the value of a property; check each"),
+                    e);
+        }
     }
 
     /** The same for a consumer's settings, as far as they mean something to an admin client. */
