@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Jobs that wait for their time, their turn or other jobs: one method per statement, no decisions. */
 final class GateTable {
+    /** In milliseconds. */
+    private static final String FROZEN = Long.toString(SettleTable.FROZEN.toMillis());
+
     private final Sql promote;
     private final Sql limitsInUse;
     private final Sql lockLimit;
@@ -55,7 +58,7 @@ final class GateTable {
     }
 
     boolean lockLimit(Connection tx, String name) {
-        return lockLimit.on(tx).set("name", name).one(row -> row.getBoolean(1));
+        return lockLimit.on(tx).set("name", name).set("patience", FROZEN).one(row -> row.getBoolean(1));
     }
 
     List<Admitted> admit(Connection tx, String name, String after, int keysMax, int limit) {
@@ -68,7 +71,7 @@ final class GateTable {
     }
 
     boolean lockNeeds(Connection tx) {
-        return lockNeeds.on(tx).one(row -> row.getBoolean(1));
+        return lockNeeds.on(tx).set("patience", FROZEN).one(row -> row.getBoolean(1));
     }
 
     List<Needed> findNeeds(Connection tx, boolean ofBatch, long after, int limit) {

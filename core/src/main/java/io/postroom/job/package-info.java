@@ -42,7 +42,7 @@
  *       lost, the same worker puts them back;
  *   <li>after {@code begin}: the same, and it is known that the attempt began;
  *   <li>while a handler is at work, or after it: the same; the job is run again. What a transactional handler wrote is rolled back;
- *   <li>in the middle of letting jobs through, or of striking off needs: nothing of it; another does it;
+ *   <li>in the middle of letting jobs through, or of striking off needs: nothing of it; another does it, ten seconds later if it only froze;
  *   <li>in the middle of an end, a return or a rescue: nothing of it; each is one transaction with its history and its dead letter;
  *   <li>after an end: a row of {@code job_done}. If only the answer was lost, the worker finds its fence gone and leaves it at that;
  *   <li>after a cancellation was asked for: a running job that ends as cancelled when its handler fails, or when it is taken away;
