@@ -63,6 +63,9 @@ class JobPlanTest {
                         + " from generate_series(1, 2000)",
                 "insert into postroom.job_need (of_batch, need, job_id, any_end)"
                         + " select false, n, 224000 + n % 2000, false from generate_series(1, 20000) as n",
+                // A hundred thousand keys have jobs for tomorrow.
+                "insert into postroom.job (queue, kind, payload, waits, run_at, limit_name, limit_key) select 'other', 'work', '{}', 'time',"
+                        + " clock_timestamp() + interval '1 day', 'tenant', 'a-' || n from generate_series(1, 100000) as n",
                 "insert into postroom.job_attempt (job_id, attempt, fence, duration, worker, outcome)"
                         + " select n, 1, 1, interval '1 s', 'me', 'snoozed' from generate_series(1, 100000) as n",
                 // A hundred batches that somebody waits for, half of them ended; two thousand dead letters.
@@ -209,14 +212,22 @@ class JobPlanTest {
                         "limit int,except bigint[],patience text",
                         List.of("100", "'{}'::bigint[]", "'1000'"),
                         10),
-                // A key costs a look-up, a count, and twice what it lets through.
+                // A key costs a look-up, a count, and twice what it lets through; one for which nobody waits only the
+                // look-up.
                 Arguments.of(
                         GateTable.class,
                         "admit.sql",
-                        "name text,after text,keys_max int,limit int",
-                        List.of("'tenant'", "''", "5", "2"),
+                        "name text,keys text[],limit int",
+                        List.of("'tenant'", "array['key-1','key-2','key-3','key-4','key-5','a-7','a-8']", "2"),
                         60),
-                Arguments.of(GateTable.class, "limits_in_use.sql", "after text,limit int", List.of("''", "10"), 3),
+                // Nothing of the hundred thousand keys that have jobs for tomorrow.
+                Arguments.of(GateTable.class, "waiting_limits.sql", "after text,limit int", List.of("''", "10"), 3),
+                Arguments.of(
+                        GateTable.class,
+                        "waiting_keys.sql",
+                        "name text,after text,limit int",
+                        List.of("'tenant'", "''", "50"),
+                        60),
                 Arguments.of(
                         GateTable.class,
                         "find_needs.sql",

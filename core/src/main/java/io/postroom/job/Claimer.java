@@ -105,10 +105,12 @@ final class Claimer {
         }
     }
 
-    /** A job with a limit has ended: let others of its key through at once. */
-    void seatFree(String limit) {
-        gate.ask(limit);
-        signal.raise();
+    /** A claim is over: if the job has a limit, let others of its key through at once. */
+    void over(ClaimedJob job) {
+        if (job.limit() != null) {
+            gate.ask(job.limit());
+            signal.raise();
+        }
     }
 
     /** A crew has room: claim at once if there was more than it could take. */

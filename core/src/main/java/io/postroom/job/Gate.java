@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +34,7 @@ final class Gate {
     /** How many limits one step looks at; the next step looks at the next ones. */
     private static final int LIMITS_MAX = 50;
 
-    /** How many keys of a limit one step looks at; the next step looks at the next ones. */
+    /** How many keys of a limit for whose turn jobs wait one step looks at; the next step looks at the next ones. */
     private static final int KEYS_MAX = 500;
 
     /** How many jobs of one key one step lets through. */
@@ -46,6 +48,9 @@ final class Gate {
 
     /** A look that costs much, because of an old snapshot say, is made seldom. */
     private static final Duration PAUSE_MAX = Duration.ofMinutes(1);
+
+    /** How many that are to be looked at out of turn are kept in mind; others are found in their turn. */
+    private static final int ASKED_MAX = 20_000;
 
     private static final int FAILING_MAX = 1_000;
 
@@ -67,7 +72,8 @@ final class Gate {
     private final Map<String, String> lastKeys = new HashMap<>();
 
     private final Map<Boolean, Long> lastNeeds = new HashMap<>();
-    private final Set<String> asked = ConcurrentHashMap.newKeySet();
+    /** Keys of which a seat is free. */
+    private final Set<LimitKey> asked = ConcurrentHashMap.newKeySet();
     /** What could not be done the last time. */
     private final Set<String> failing = new HashSet<>();
 
@@ -80,22 +86,24 @@ final class Gate {
         this.settler = settler;
     }
 
-    /** A job with this limit has ended: another may have its turn. For any thread. */
-    void ask(String limit) {
-        asked.add(limit);
+    /** A job of this key has ended, or waits: another may have its turn. For any thread. */
+    void ask(LimitKey key) {
+        if (asked.size() < ASKED_MAX) {
+            asked.add(key);
+        }
     }
 
     /** Lets go what may, as often as that is due. Returns whether something can be claimed now, or soon. */
     boolean open(Connection line) {
         long opened = trying("let jobs go whose time has come", () -> promote(line));
-        opened += trying("look for limits that have seats", () -> admitAsked(line) + admitDue(line));
+        opened += trying("look for limits that have seats", () -> admitAskedDue(line) + admitDue(line));
         opened += trying("let jobs go that have waited for others", () -> releaseDue(line));
         return opened > 0 || !asked.isEmpty();
     }
 
     /** Lets go everything that may, whether that is due or not. */
     boolean openWide(Connection line) {
-        long opened = table.promote(line, null, PROMOTE_MAX).jobs();
+        long opened = table.promote(line, null, PROMOTE_MAX).jobs() + admitAsked(line);
         do {
             opened += admit(line);
         } while (!lastLimit.isEmpty());
@@ -146,20 +154,39 @@ final class Gate {
         return promoted.jobs();
     }
 
-    /** Limits one of whose jobs has ended. */
-    private long admitAsked(Connection line) {
+    private long admitAskedDue(Connection line) {
         long began = System.nanoTime();
         if (asked.isEmpty() || !answers.isDue(began)) {
             return 0;
         }
-        List<String> limits = asked.stream().limit(LIMITS_MAX).toList();
-        // Before the look: whoever asks meanwhile is heard the next time.
-        limits.forEach(asked::remove);
         try {
-            return limits.stream().mapToLong(limit -> admit(line, limit, true)).sum();
+            return admitAsked(line);
         } finally {
             answers.done(began, System.nanoTime());
         }
+    }
+
+    /** Keys one of whose jobs has ended. */
+    private long admitAsked(Connection line) {
+        Map<String, List<String>> keys = asked.stream()
+                .limit(KEYS_MAX)
+                .collect(Collectors.groupingBy(
+                        LimitKey::name, Collectors.mapping(LimitKey::key, Collectors.toUnmodifiableList())));
+        return keys.entrySet().stream()
+                .limit(LIMITS_MAX)
+                .mapToLong(each -> admitAsked(line, each.getKey(), each.getValue()))
+                .sum();
+    }
+
+    private long admitAsked(Connection line, String limit, List<String> keys) {
+        // Before the look: whoever asks meanwhile is heard the next time.
+        keys.forEach(key -> asked.remove(new LimitKey(limit, key)));
+        return admit(
+                line,
+                limit,
+                tx -> admit(tx, limit, keys),
+                // Whoever is at it may have counted before the seat was free.
+                () -> keys.forEach(key -> ask(new LimitKey(limit, key))));
     }
 
     private long admitDue(Connection line) {
@@ -175,37 +202,44 @@ final class Gate {
     }
 
     private long admit(Connection line) {
-        List<String> limits = table.limitsInUse(line, lastLimit, LIMITS_MAX);
+        List<String> limits = table.waitingLimits(line, lastLimit, LIMITS_MAX);
         // From the beginning when the end was reached.
         lastLimit = limits.size() < LIMITS_MAX ? "" : limits.get(limits.size() - 1);
-        return limits.stream().mapToLong(limit -> admit(line, limit, false)).sum();
+        return limits.stream()
+                .mapToLong(limit -> admit(line, limit, tx -> admitNext(tx, limit), () -> {}))
+                .sum();
     }
 
-    private long admit(Connection line, String limit, boolean again) {
+    /** {@code locked} is told if somebody else is at this limit. */
+    private long admit(Connection line, String limit, ToLongFunction<Connection> step, Runnable locked) {
         return trying(
                 "let jobs of limit " + limit + " through",
                 () -> database.transactOn(line, tx -> {
                     if (table.lockLimit(tx, limit)) {
-                        return admit(tx, limit);
+                        return step.applyAsLong(tx);
                     }
-                    if (again) {
-                        // Whoever is at it may have counted before the seat was free.
-                        asked.add(limit);
-                    }
+                    locked.run();
                     return 0L;
                 }));
     }
 
-    private long admit(Connection tx, String limit) {
-        String after = lastKeys.getOrDefault(limit, "");
-        List<GateTable.Admitted> keys = table.admit(tx, limit, after, KEYS_MAX, ADMIT_MAX);
+    private long admitNext(Connection tx, String limit) {
+        List<String> keys = table.waitingKeys(tx, limit, lastKeys.getOrDefault(limit, ""), KEYS_MAX);
         // From the beginning when the end was reached.
         if (keys.size() < KEYS_MAX) {
             lastKeys.remove(limit);
         } else {
-            lastKeys.put(limit, keys.get(keys.size() - 1).key());
+            lastKeys.put(limit, keys.get(keys.size() - 1));
         }
-        return keys.stream().mapToLong(GateTable.Admitted::jobs).sum();
+        return keys.isEmpty() ? 0 : admit(tx, limit, keys);
+    }
+
+    private long admit(Connection tx, String limit, List<String> keys) {
+        List<GateTable.Admitted> admitted = table.admit(tx, limit, keys, ADMIT_MAX);
+        admitted.stream()
+                .filter(each -> each.jobs() == ADMIT_MAX)
+                .forEach(each -> ask(new LimitKey(limit, each.key())));
+        return admitted.stream().mapToLong(GateTable.Admitted::jobs).sum();
     }
 
     private long releaseDue(Connection line) {

@@ -14,7 +14,8 @@ final class GateTable {
     private static final String FROZEN = Long.toString(SettleTable.FROZEN.toMillis());
 
     private final Sql promote;
-    private final Sql limitsInUse;
+    private final Sql waitingLimits;
+    private final Sql waitingKeys;
     private final Sql lockLimit;
     private final Sql admit;
     private final Sql lockNeeds;
@@ -24,7 +25,8 @@ final class GateTable {
 
     GateTable(Schema schema) {
         promote = schema.sql(GateTable.class, "promote.sql");
-        limitsInUse = schema.sql(GateTable.class, "limits_in_use.sql");
+        waitingLimits = schema.sql(GateTable.class, "waiting_limits.sql");
+        waitingKeys = schema.sql(GateTable.class, "waiting_keys.sql");
         lockLimit = schema.sql(GateTable.class, "lock_limit.sql");
         admit = schema.sql(GateTable.class, "admit.sql");
         lockNeeds = schema.sql(GateTable.class, "lock_needs.sql");
@@ -53,19 +55,27 @@ final class GateTable {
         });
     }
 
-    List<String> limitsInUse(Connection tx, String after, int limit) {
-        return limitsInUse.on(tx).set("after", after).set("limit", limit).list(row -> row.getString(1));
+    List<String> waitingLimits(Connection tx, String after, int limit) {
+        return waitingLimits.on(tx).set("after", after).set("limit", limit).list(row -> row.getString(1));
+    }
+
+    List<String> waitingKeys(Connection tx, String name, String after, int limit) {
+        return waitingKeys
+                .on(tx)
+                .set("name", name)
+                .set("after", after)
+                .set("limit", limit)
+                .list(row -> row.getString(1));
     }
 
     boolean lockLimit(Connection tx, String name) {
         return lockLimit.on(tx).set("name", name).set("patience", FROZEN).one(row -> row.getBoolean(1));
     }
 
-    List<Admitted> admit(Connection tx, String name, String after, int keysMax, int limit) {
+    List<Admitted> admit(Connection tx, String name, List<String> keys, int limit) {
         return admit.on(tx)
                 .set("name", name)
-                .set("after", after)
-                .set("keys_max", keysMax)
+                .set("keys", keys.toArray(String[]::new))
                 .set("limit", limit)
                 .list(row -> new Admitted(row.getString(1), row.getLong(2)));
     }
