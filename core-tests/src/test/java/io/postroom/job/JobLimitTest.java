@@ -301,7 +301,7 @@ class JobLimitTest {
         shop.postroom.database().run(gate::open);
         assertThat(claimable("z")).as("its seat is taken").isEqualTo(1);
         hand.complete(first);
-        gate.ask(first.limit());
+        gate.over(first);
         shop.postroom.database().run(gate::open);
         assertThat(claimable("z")).isEqualTo(1);
         assertThat(hand.claim(10)).singleElement().extracting(ClaimedJob::limit).isEqualTo(first.limit());

@@ -109,7 +109,8 @@ final class ClaimTable {
                 attemptsMaxOrNull,
                 deadlineOrNull,
                 limitName == null ? null : new LimitKey(limitName, row.getString(15)),
-                Duration.ofNanos(Math.max(0, row.getLong(16)) * 1_000),
+                row.getObject(16, Long.class),
+                Duration.ofNanos(Math.max(0, row.getLong(17)) * 1_000),
                 asked);
     }
 }

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempt the number of this attempt; it is counted already
  * @param exact whether the attempt must be noted before it begins
  * @param limit of whose key another job may have its turn when this one ends; null: none
+ * @param batch of which it may be the last; null: none
  * @param waited from when it was due to its claim, by the database's clock
  * @param claimedNanos when the claim was asked for, by the worker's own clock of nanoseconds
  */
@@ -31,6 +32,7 @@ record ClaimedJob(
         @Nullable Integer attemptsMax,
         @Nullable Duration deadline,
         @Nullable LimitKey limit,
+        @Nullable Long batch,
         Duration waited,
         long claimedNanos) {
     private static final int LIGHT_SIZE = 500;
@@ -70,6 +72,7 @@ record ClaimedJob(
                         attemptsMax,
                         deadline,
                         limit,
+                        batch,
                         waited,
                         claimedNanos);
     }

@@ -107,8 +107,8 @@ final class Claimer {
 
     /** A claim is over: if the job has a limit, let others of its key through at once. */
     void over(ClaimedJob job) {
+        gate.over(job);
         if (job.limit() != null) {
-            gate.ask(job.limit());
             signal.raise();
         }
     }
@@ -170,6 +170,7 @@ final class Claimer {
                                             ? max
                                             : Math.min(Math.max(lastWait, min) + lastWait / 8 + 1, max);
                     lastWait = found == Found.NOT_ASKED ? min : wait;
+                    wait = Math.min(wait, gate.restNanos());
                     failures = 0;
                     recovered();
                 } catch (RuntimeException | Error e) {

@@ -10,7 +10,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -40,11 +42,14 @@ final class Gate {
     /** How many jobs of one key one step lets through. */
     private static final int ADMIT_MAX = 200;
 
-    /** How many jobs and batches that others wait for one step looks at. */
+    /** How many needs one step looks at; the next step looks at the next ones. */
     private static final int NEEDS_MAX = 1_000;
 
     /** How many needs one step strikes off. */
     private static final int MEET_MAX = 1_000;
+
+    /** Instead of how many were struck off: somebody else is at it. */
+    private static final int LOCKED = -1;
 
     /** A look that costs much, because of an old snapshot say, is made seldom. */
     private static final Duration PAUSE_MAX = Duration.ofMinutes(1);
@@ -68,16 +73,29 @@ final class Gate {
     private final Pace answers = new Pace(Duration.ZERO, PAUSE_MAX, 2);
 
     private final Pace releases = new Pace(Duration.ofMillis(50), PAUSE_MAX);
+
+    /** Somebody may wait for what has ended: a fifth of the time. */
+    private final Pace endings = new Pace(Duration.ZERO, PAUSE_MAX, 4);
+
     /** The last key that was looked at, for each limit that has more. */
     private final Map<String, String> lastKeys = new HashMap<>();
 
     private final Map<Boolean, Long> lastNeeds = new HashMap<>();
     /** Keys of which a seat is free. */
     private final Set<LimitKey> asked = ConcurrentHashMap.newKeySet();
+    /** What may have ended, and be needed. */
+    private final BlockingQueue<Long> endedJobs = new LinkedBlockingQueue<>(ASKED_MAX);
+
+    private final BlockingQueue<Long> endedBatches = new LinkedBlockingQueue<>(ASKED_MAX);
     /** What could not be done the last time. */
     private final Set<String> failing = new HashSet<>();
 
     private String lastLimit = "";
+    /** Whether there are more limits or keys than the last step has looked at. */
+    private boolean admitting;
+    /** Whether somebody waited for others at the last look. If not, nobody asks about what has ended since. */
+    private boolean needed;
+
     private @Nullable Instant lastTime;
 
     Gate(Database database, Settler settler) {
@@ -86,8 +104,18 @@ final class Gate {
         this.settler = settler;
     }
 
-    /** A job of this key has ended, or waits: another may have its turn. For any thread. */
-    void ask(LimitKey key) {
+    /** A claim is over: another job of its key may have its turn, and others may have waited for its end. For any thread. */
+    void over(ClaimedJob job) {
+        if (job.limit() != null) {
+            ask(job.limit());
+        }
+        endedJobs.offer(job.id());
+        if (job.batch() != null) {
+            endedBatches.offer(job.batch());
+        }
+    }
+
+    private void ask(LimitKey key) {
         if (asked.size() < ASKED_MAX) {
             asked.add(key);
         }
@@ -97,8 +125,22 @@ final class Gate {
     boolean open(Connection line) {
         long opened = trying("let jobs go whose time has come", () -> promote(line));
         opened += trying("look for limits that have seats", () -> admitAskedDue(line) + admitDue(line));
+        opened += trying("let jobs go that have waited for what has ended here", () -> releaseEndedDue(line));
         opened += trying("let jobs go that have waited for others", () -> releaseDue(line));
         return opened > 0 || !asked.isEmpty();
+    }
+
+    /** How long it may rest: less than for ever in the middle of a round that takes many steps. */
+    long restNanos() {
+        long now = System.nanoTime();
+        long rest = admitting ? admissions.restNanos(now) : Long.MAX_VALUE;
+        if (!lastNeeds.isEmpty()) {
+            rest = Math.min(rest, releases.restNanos(now));
+        }
+        if (needed && !(endedJobs.isEmpty() && endedBatches.isEmpty())) {
+            rest = Math.min(rest, endings.restNanos(now));
+        }
+        return rest;
     }
 
     /** Lets go everything that may, whether that is due or not. */
@@ -107,7 +149,7 @@ final class Gate {
         do {
             opened += admit(line);
         } while (!lastLimit.isEmpty());
-        return opened + release(line, false) + release(line, true) > 0;
+        return opened + releaseEnded(line) + releaseNext(line) > 0;
     }
 
     /** Trouble with one part is not the others', unless PostgreSQL cannot be reached. */
@@ -202,12 +244,18 @@ final class Gate {
     }
 
     private long admit(Connection line) {
+        boolean first = lastLimit.isEmpty();
         List<String> limits = table.waitingLimits(line, lastLimit, LIMITS_MAX);
         // From the beginning when the end was reached.
         lastLimit = limits.size() < LIMITS_MAX ? "" : limits.get(limits.size() - 1);
-        return limits.stream()
+        if (first && lastLimit.isEmpty()) {
+            lastKeys.keySet().retainAll(limits);
+        }
+        long opened = limits.stream()
                 .mapToLong(limit -> admit(line, limit, tx -> admitNext(tx, limit), () -> {}))
                 .sum();
+        admitting = !lastLimit.isEmpty() || limits.stream().anyMatch(lastKeys::containsKey);
+        return opened;
     }
 
     /** {@code locked} is told if somebody else is at this limit. */
@@ -242,6 +290,30 @@ final class Gate {
         return admitted.stream().mapToLong(GateTable.Admitted::jobs).sum();
     }
 
+    private long releaseEndedDue(Connection line) {
+        long began = System.nanoTime();
+        if (!needed || endedJobs.isEmpty() && endedBatches.isEmpty() || !endings.isDue(began)) {
+            return 0;
+        }
+        try {
+            return releaseEnded(line);
+        } finally {
+            endings.done(began, System.nanoTime());
+        }
+    }
+
+    /** Those who wait for what has ended here. */
+    private int releaseEnded(Connection line) {
+        return release(line, false, take(endedJobs, NEEDS_MAX)) + release(line, true, take(endedBatches, NEEDS_MAX));
+    }
+
+    /** Each once. */
+    private static List<Long> take(BlockingQueue<Long> ended, int most) {
+        Set<Long> taken = new HashSet<>();
+        ended.drainTo(taken, most);
+        return List.copyOf(taken);
+    }
+
     private long releaseDue(Connection line) {
         long began = System.nanoTime();
         if (!releases.isDue(began)) {
@@ -249,7 +321,7 @@ final class Gate {
         }
         int met = 0;
         try {
-            met = release(line, false) + release(line, true);
+            met = releaseNext(line);
         } finally {
             if (met < MEET_MAX) {
                 releases.done(began, System.nanoTime());
@@ -258,21 +330,50 @@ final class Gate {
         return met;
     }
 
-    /** Those who wait for jobs, or for batches, that have ended by now. Returns how many needs were met. */
-    private int release(Connection line, boolean ofBatch) {
-        long after = lastNeeds.getOrDefault(ofBatch, Long.MIN_VALUE);
-        List<GateTable.Needed> seen = table.findNeeds(line, ofBatch, after, NEEDS_MAX);
-        lastNeeds.put(
-                ofBatch,
-                seen.size() < NEEDS_MAX
-                        ? Long.MIN_VALUE
-                        : seen.get(seen.size() - 1).need());
-        List<GateTable.Needed> ended =
-                seen.stream().filter(each -> each.ended() != null).toList();
+    /** Those who wait for the next of all needs: what was ended elsewhere, or by whoever died before it could look. */
+    private int releaseNext(Connection line) {
+        int jobsBefore = endedJobs.size();
+        int batchesBefore = endedBatches.size();
+        boolean whole = lastNeeds.isEmpty();
+        List<Long> jobs = nextNeeds(line, false);
+        List<Long> batches = nextNeeds(line, true);
+        needed = !whole || !jobs.isEmpty() || !batches.isEmpty();
+        if (!needed) {
+            // Nobody has waited for what had ended before the look.
+            take(endedJobs, jobsBefore);
+            take(endedBatches, batchesBefore);
+        }
+        return release(line, false, jobs) + release(line, true, batches);
+    }
+
+    private List<Long> nextNeeds(Connection line, boolean ofBatch) {
+        List<Long> needs = table.findNeeds(line, ofBatch, lastNeeds.getOrDefault(ofBatch, Long.MIN_VALUE), NEEDS_MAX);
+        // From the beginning when the end was reached.
+        if (needs.size() < NEEDS_MAX) {
+            lastNeeds.remove(ofBatch);
+        } else {
+            lastNeeds.put(ofBatch, needs.get(needs.size() - 1));
+        }
+        return needs.stream().distinct().toList();
+    }
+
+    /** Those who wait for these jobs, or batches, if they have ended by now. Returns how many needs were met. */
+    private int release(Connection line, boolean ofBatch, List<Long> needs) {
+        if (needs.isEmpty()) {
+            return 0;
+        }
+        List<GateTable.Needed> ended = table.needsEnded(line, ofBatch, needs).stream()
+                .filter(each -> each.ended() != null)
+                .toList();
         if (ended.isEmpty()) {
             return 0;
         }
-        return database.transactOn(line, tx -> table.lockNeeds(tx) ? meet(tx, ofBatch, ended) : 0);
+        int met = database.transactOn(line, tx -> table.lockNeeds(tx) ? meet(tx, ofBatch, ended) : LOCKED);
+        if (met == LOCKED || met >= MEET_MAX) {
+            // Whoever is at it may have looked before; or there are more.
+            ended.forEach(each -> (ofBatch ? endedBatches : endedJobs).offer(each.need()));
+        }
+        return Math.max(met, 0);
     }
 
     /** Waits for nobody: a job whose row somebody has locked keeps its needs until the next time. */
@@ -287,6 +388,8 @@ final class Gate {
         for (int from = 0; from < cancelled.size(); from += Settler.BATCH_MAX) {
             settler.apply(tx, cancelled.subList(from, Math.min(cancelled.size(), from + Settler.BATCH_MAX)));
         }
+        // Others may wait for these in turn.
+        cancelled.forEach(each -> endedJobs.offer(each.id()));
         if (!met.isEmpty()) {
             table.release(tx, met.stream().mapToLong(GateTable.Met::jobId).toArray());
         }

@@ -20,6 +20,7 @@ final class GateTable {
     private final Sql admit;
     private final Sql lockNeeds;
     private final Sql findNeeds;
+    private final Sql needsEnded;
     private final Sql meetNeeds;
     private final Sql release;
 
@@ -31,6 +32,7 @@ final class GateTable {
         admit = schema.sql(GateTable.class, "admit.sql");
         lockNeeds = schema.sql(GateTable.class, "lock_needs.sql");
         findNeeds = schema.sql(GateTable.class, "find_needs.sql");
+        needsEnded = schema.sql(GateTable.class, "needs_ended.sql");
         meetNeeds = schema.sql(GateTable.class, "meet_needs.sql");
         release = schema.sql(GateTable.class, "release.sql");
     }
@@ -41,7 +43,7 @@ final class GateTable {
     /** How many jobs of a key were let through. */
     record Admitted(String key, long jobs) {}
 
-    /** What is needed, and the word for how it ended; null while it has not. */
+    /** What somebody needs, and the word for how it ended; null while it has not. */
     record Needed(long need, @Nullable String ended) {}
 
     /** A job one of whose needs was met, or that is to be cancelled; its row is locked. */
@@ -84,12 +86,21 @@ final class GateTable {
         return lockNeeds.on(tx).set("patience", FROZEN).one(row -> row.getBoolean(1));
     }
 
-    List<Needed> findNeeds(Connection tx, boolean ofBatch, long after, int limit) {
+    /** In their order; one for which many jobs wait is there as often. */
+    List<Long> findNeeds(Connection tx, boolean ofBatch, long after, int limit) {
         return findNeeds
                 .on(tx)
                 .set("of_batch", Boolean.toString(ofBatch))
                 .set("after", after)
                 .set("limit", limit)
+                .list(row -> row.getLong(1));
+    }
+
+    List<Needed> needsEnded(Connection tx, boolean ofBatch, List<Long> needs) {
+        return needsEnded
+                .on(tx)
+                .set("of_batch", Boolean.toString(ofBatch))
+                .set("needs", needs.toArray(Long[]::new))
                 .list(row -> new Needed(row.getLong(1), row.getString(2)));
     }
 

@@ -4,10 +4,11 @@
 -- For whoever has the lock of lock_limit.sql. A seat is a job that waits for nothing: it is free again when its row is gone, or waits.
 -- A rate is a time up to which it is used up: each start moves it on by an equal part, and it never lags by more than a burst. Parts are
 -- reckoned in seconds with fractions: an interval knows whole microseconds only, and a part may be less than one.
+-- The array is a query of its own: a plan that knew how short it is would look cheaper than the one that is kept, and be made every time.
 -- Seats are counted for nobody where nobody waits. Locks: the rows, skipping locked ones. Index: job_limited, the primary keys.
 with seen as materialized (
     select asked.key, clock_timestamp() as at
-    from unnest(:keys::text[]) as asked (key)
+    from unnest((select :keys::text[])) as asked (key)
     where (
         select true
         from /*schema*/job as j

@@ -31,7 +31,8 @@
  * with the row. A job with a limit has a seat while it waits for nothing: whoever lets others through counts such rows, one at a time
  * for each limit, by an advisory lock that is taken in a statement before; nothing is written for a seat, so that nothing can be left
  * behind. A job that needs others has rows in {@code job_need}, which are struck off when what is needed has ended; one at a time does so,
- * and releases the job in the same transaction. Whether a need has failed is asked of its dead letter, which stays when ends are
+ * and releases the job in the same transaction. Whoever ends a claim looks at once for those that wait for its seat or its end; all others
+ * are found by going round the keys for whose turn jobs wait, and the needs, so that nothing depends on that look. Whether a need has failed is asked of its dead letter, which stays when ends are
  * forgotten: while it is open the job waits, and when it is discarded the job is cancelled.
  *
  * <p>What a crash of a worker leaves behind, step by step:
