@@ -69,7 +69,7 @@ class CompleterTest {
                 shop.postroom.database(),
                 new Settler(new SettleTable(Schema.POSTROOM), "hand"),
                 new Held(),
-                limit -> {},
+                over -> {},
                 telemetry,
                 "hand");
     }

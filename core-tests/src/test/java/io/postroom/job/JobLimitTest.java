@@ -275,6 +275,38 @@ class JobLimitTest {
         assertThat(claimable("k")).isEqualTo(1_100);
     }
 
+    /** A reminder for each customer, tomorrow. */
+    @Test
+    void whatWaitsForItsTimeHoldsUpNobodyHoweverManyKeysItHas() {
+        declare(Limit.ofConcurrency("tenant", 1));
+        shop.database.execute(
+                "insert into postroom.job (queue, kind, payload, waits, run_at, limit_name, limit_key) select 'default', 'work', '{}',"
+                        + " 'time', clock_timestamp() + interval '1 day', 'tenant', 'a-' || n from generate_series(1, 100000) as n");
+        enqueue(2, "z");
+        openGate();
+        assertThat(claimable("z")).isEqualTo(1);
+    }
+
+    @Test
+    void aFreeSeatIsForItsKeyAtOnceHoweverManyOthersWaitWithoutOne() {
+        declare(Limit.ofConcurrency("tenant", 1));
+        enqueue(2, "z");
+        openGate();
+        Hand hand = new Hand(shop, "hand", Kind.of("work", job -> JobOutcome.done()));
+        ClaimedJob first = hand.claim(1).get(0);
+        shop.database.execute(
+                "insert into postroom.job (queue, kind, payload, waits, limit_name, limit_key) select 'other', 'work', '{}', waits,"
+                        + " 'tenant', 'a-' || n from generate_series(1, 10000) as n, unnest(array[null, 'turn']) as waits");
+        Gate gate = gate();
+        shop.postroom.database().run(gate::open);
+        assertThat(claimable("z")).as("its seat is taken").isEqualTo(1);
+        hand.complete(first);
+        gate.over(first);
+        shop.postroom.database().run(gate::open);
+        assertThat(claimable("z")).isEqualTo(1);
+        assertThat(hand.claim(10)).singleElement().extracting(ClaimedJob::limit).isEqualTo(first.limit());
+    }
+
     @Test
     void aRateWhosePartIsLessThanAMicrosecondLetsJobsThrough() {
         declare(Limit.ofRate("tenant", 10_000, Duration.ofMillis(1)));

@@ -152,6 +152,47 @@ class JobNeedTest {
                 .isEqualTo("null");
     }
 
+    /** So many jobs of another queue, each with one that waits for it. */
+    private static void enqueueOthers(int pairs) {
+        shop.database.execute(
+                "insert into postroom.job (queue, kind, payload, waits, run_at) select 'other', 'part', '{}', 'time',"
+                        + " clock_timestamp() + interval '1 day' from generate_series(1, " + pairs + ")",
+                "with waiting as (insert into postroom.job (queue, kind, payload, waits) select 'other', 'part', '{}', 'jobs'"
+                        + " from generate_series(1, " + pairs + ") returning id)"
+                        + " insert into postroom.job_need (of_batch, need, job_id, any_end)"
+                        + " select of_batch, id - " + pairs
+                        + ", id, false from waiting, unnest(array[true, false]) as of_batch");
+    }
+
+    @Test
+    void anEndIsLookedUpByTheNextStepHoweverManyOthersAreWaitedFor() {
+        enqueueOthers(10_000);
+        long batch = shop.postroom.database().transact(tx -> shop.jobs.batch(tx, "import"));
+        long part = shop.enqueue(Job.of("part", "1").batch(batch));
+        long after = shop.enqueue(Job.of("last", "{}").after(part));
+        long afterBatch = shop.enqueue(Job.of("last", "{}").afterBatch(batch));
+        Hand hand = new Hand(shop, "hand", Kind.of("part", job -> JobOutcome.done()));
+        ClaimedJob claimed = hand.claim(1).get(0);
+        Gate gate = new Gate(shop.postroom.database(), new Settler(new SettleTable(Schema.POSTROOM), "gate"));
+        shop.postroom.database().run(gate::open);
+        hand.complete(claimed);
+        gate.over(claimed);
+        shop.postroom.database().run(gate::open);
+        assertThat(waits(after)).isEqualTo("null");
+        assertThat(waits(afterBatch)).isEqualTo("null");
+    }
+
+    @Test
+    void aChainOfJobsGoesOnHoweverManyOthersAreWaitedFor() {
+        enqueueOthers(100_000);
+        long last = shop.enqueue(Job.of("part", "1"));
+        for (int i = 0; i < 10; i++) {
+            last = shop.enqueue(Job.of("part", "1").after(last));
+        }
+        start(1);
+        shop.awaitState(last, "done");
+    }
+
     private static void openGate() {
         Settler settler = new Settler(new SettleTable(Schema.POSTROOM), "gate");
         shop.postroom.database().run(tx -> new Gate(shop.postroom.database(), settler).open(tx));

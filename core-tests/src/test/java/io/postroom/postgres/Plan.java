@@ -40,8 +40,9 @@ public final class Plan {
                 Statement statement = tx.createStatement()) {
             statement.execute("set local plan_cache_mode = " + mode);
             statement.execute("prepare hot" + (any ? "(" + types + ")" : "") + " as " + text);
-            try (ResultSet row = statement.executeQuery(
-                    "explain (analyze, timing off, format json) execute hot" + (any ? "(" + arguments + ")" : ""))) {
+            try (ResultSet row =
+                    statement.executeQuery("explain (analyze, buffers, timing off, format json) execute hot"
+                            + (any ? "(" + arguments + ")" : ""))) {
                 row.next();
                 return new Plan(row.getString(1));
             } finally {
@@ -105,6 +106,12 @@ public final class Plan {
             }
         });
         return rows[0];
+    }
+
+    /** How many pages of tables and indexes were read, one that was read again counted again. */
+    public long pagesTouched() {
+        return root.get("Shared Hit Blocks").longValue()
+                + root.get("Shared Read Blocks").longValue();
     }
 
     private static void walk(JsonNode node, Consumer<JsonNode> visitor) {

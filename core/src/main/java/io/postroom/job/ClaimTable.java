@@ -92,6 +92,7 @@ final class ClaimTable {
         Integer attemptsMaxOrNull = row.wasNull() ? null : attemptsMax;
         long deadlineMillis = row.getLong(11);
         Duration deadlineOrNull = row.wasNull() ? null : Duration.ofMillis(deadlineMillis);
+        String limitName = row.getString(14);
         return new ClaimedJob(
                 row.getLong(1),
                 row.getLong(12),
@@ -107,8 +108,9 @@ final class ClaimTable {
                 row.getString(9),
                 attemptsMaxOrNull,
                 deadlineOrNull,
-                row.getString(14),
-                Duration.ofNanos(Math.max(0, row.getLong(15)) * 1_000),
+                limitName == null ? null : new LimitKey(limitName, row.getString(15)),
+                row.getObject(16, Long.class),
+                Duration.ofNanos(Math.max(0, row.getLong(17)) * 1_000),
                 asked);
     }
 }

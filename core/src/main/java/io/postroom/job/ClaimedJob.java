@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param attempt the number of this attempt; it is counted already
  * @param exact whether the attempt must be noted before it begins
- * @param limitName the limit of which another job may have its turn when this one ends; null: none
+ * @param limit of whose key another job may have its turn when this one ends; null: none
+ * @param batch of which it may be the last; null: none
  * @param waited from when it was due to its claim, by the database's clock
  * @param claimedNanos when the claim was asked for, by the worker's own clock of nanoseconds
  */
@@ -30,7 +31,8 @@ record ClaimedJob(
         @Nullable String retry,
         @Nullable Integer attemptsMax,
         @Nullable Duration deadline,
-        @Nullable String limitName,
+        @Nullable LimitKey limit,
+        @Nullable Long batch,
         Duration waited,
         long claimedNanos) {
     private static final int LIGHT_SIZE = 500;
@@ -69,7 +71,8 @@ record ClaimedJob(
                         retry,
                         attemptsMax,
                         deadline,
-                        limitName,
+                        limit,
+                        batch,
                         waited,
                         claimedNanos);
     }

@@ -105,10 +105,12 @@ final class Claimer {
         }
     }
 
-    /** A job with a limit has ended: let others of its key through at once. */
-    void seatFree(String limit) {
-        gate.ask(limit);
-        signal.raise();
+    /** A claim is over: if the job has a limit, let others of its key through at once. */
+    void over(ClaimedJob job) {
+        gate.over(job);
+        if (job.limit() != null) {
+            signal.raise();
+        }
     }
 
     /** A crew has room: claim at once if there was more than it could take. */
@@ -168,6 +170,7 @@ final class Claimer {
                                             ? max
                                             : Math.min(Math.max(lastWait, min) + lastWait / 8 + 1, max);
                     lastWait = found == Found.NOT_ASKED ? min : wait;
+                    wait = Math.min(wait, gate.restNanos());
                     failures = 0;
                     recovered();
                 } catch (RuntimeException | Error e) {

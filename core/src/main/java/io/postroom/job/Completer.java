@@ -46,7 +46,7 @@ final class Completer {
     private final Settler settler;
     private final WorkerTable workers;
     private final Held held;
-    private final Consumer<String> seatFree;
+    private final Consumer<ClaimedJob> over;
     private final Telemetry telemetry;
     private final String name;
     private final BlockingQueue<Ended> pending = new LinkedBlockingQueue<>(PENDING_MAX);
@@ -62,12 +62,12 @@ final class Completer {
     private volatile long stopUntilNanos;
     private @Nullable Thread thread;
 
-    /** {@code seatFree} takes the limit of a job that has ended. */
+    /** {@code over} is told of claims that are over: jobs that have ended, or wait. */
     Completer(
             Database database,
             Settler settler,
             Held held,
-            Consumer<String> seatFree,
+            Consumer<ClaimedJob> over,
             Telemetry telemetry,
             String name) {
         this.database = database;
@@ -75,7 +75,7 @@ final class Completer {
         this.settler = settler;
         this.workers = new WorkerTable(database.schema());
         this.held = held;
-        this.seatFree = seatFree;
+        this.over = over;
         this.telemetry = telemetry;
         this.name = name;
     }
@@ -203,7 +203,7 @@ final class Completer {
         for (Ended each : newest(batch)) {
             if (each.verdict() instanceof Verdict.Committed) {
                 report(each);
-                freeSeat(each.job());
+                over.accept(each.job());
             } else {
                 (each.isPlain() ? plain : others).add(each);
             }
@@ -320,7 +320,7 @@ final class Completer {
         for (Ended each : batch) {
             if (mine.contains(each.job().id())) {
                 report(each);
-                freeSeat(each.job());
+                over.accept(each.job());
             } else {
                 others.add(each);
             }
@@ -346,15 +346,12 @@ final class Completer {
                     gone.size(),
                     gone.get(0).job(),
                     name);
-            gone.forEach(each -> held.remove(each.job()));
+            for (Ended each : gone) {
+                held.remove(each.job());
+                over.accept(each.job());
+            }
         } else if (!gone.isEmpty()) {
             stale(gone);
-        }
-    }
-
-    private void freeSeat(ClaimedJob job) {
-        if (job.limitName() != null) {
-            seatFree.accept(job.limitName());
         }
     }
 

@@ -10,8 +10,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.LongSupplier;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,20 +36,26 @@ final class Gate {
     /** How many limits one step looks at; the next step looks at the next ones. */
     private static final int LIMITS_MAX = 50;
 
-    /** How many keys of a limit one step looks at; the next step looks at the next ones. */
+    /** How many keys of a limit for whose turn jobs wait one step looks at; the next step looks at the next ones. */
     private static final int KEYS_MAX = 500;
 
     /** How many jobs of one key one step lets through. */
     private static final int ADMIT_MAX = 200;
 
-    /** How many jobs and batches that others wait for one step looks at. */
+    /** How many needs one step looks at; the next step looks at the next ones. */
     private static final int NEEDS_MAX = 1_000;
 
     /** How many needs one step strikes off. */
     private static final int MEET_MAX = 1_000;
 
+    /** Instead of how many were struck off: somebody else is at it. */
+    private static final int LOCKED = -1;
+
     /** A look that costs much, because of an old snapshot say, is made seldom. */
     private static final Duration PAUSE_MAX = Duration.ofMinutes(1);
+
+    /** How many that are to be looked at out of turn are kept in mind; others are found in their turn. */
+    private static final int ASKED_MAX = 20_000;
 
     private static final int FAILING_MAX = 1_000;
 
@@ -63,15 +73,29 @@ final class Gate {
     private final Pace answers = new Pace(Duration.ZERO, PAUSE_MAX, 2);
 
     private final Pace releases = new Pace(Duration.ofMillis(50), PAUSE_MAX);
+
+    /** Somebody may wait for what has ended: a fifth of the time. */
+    private final Pace endings = new Pace(Duration.ZERO, PAUSE_MAX, 4);
+
     /** The last key that was looked at, for each limit that has more. */
     private final Map<String, String> lastKeys = new HashMap<>();
 
     private final Map<Boolean, Long> lastNeeds = new HashMap<>();
-    private final Set<String> asked = ConcurrentHashMap.newKeySet();
+    /** Keys of which a seat is free. */
+    private final Set<LimitKey> asked = ConcurrentHashMap.newKeySet();
+    /** What may have ended, and be needed. */
+    private final BlockingQueue<Long> endedJobs = new LinkedBlockingQueue<>(ASKED_MAX);
+
+    private final BlockingQueue<Long> endedBatches = new LinkedBlockingQueue<>(ASKED_MAX);
     /** What could not be done the last time. */
     private final Set<String> failing = new HashSet<>();
 
     private String lastLimit = "";
+    /** Whether there are more limits or keys than the last step has looked at. */
+    private boolean admitting;
+    /** Whether somebody waited for others at the last look. If not, nobody asks about what has ended since. */
+    private boolean needed;
+
     private @Nullable Instant lastTime;
 
     Gate(Database database, Settler settler) {
@@ -80,26 +104,52 @@ final class Gate {
         this.settler = settler;
     }
 
-    /** A job with this limit has ended: another may have its turn. For any thread. */
-    void ask(String limit) {
-        asked.add(limit);
+    /** A claim is over: another job of its key may have its turn, and others may have waited for its end. For any thread. */
+    void over(ClaimedJob job) {
+        if (job.limit() != null) {
+            ask(job.limit());
+        }
+        endedJobs.offer(job.id());
+        if (job.batch() != null) {
+            endedBatches.offer(job.batch());
+        }
+    }
+
+    private void ask(LimitKey key) {
+        if (asked.size() < ASKED_MAX) {
+            asked.add(key);
+        }
     }
 
     /** Lets go what may, as often as that is due. Returns whether something can be claimed now, or soon. */
     boolean open(Connection line) {
         long opened = trying("let jobs go whose time has come", () -> promote(line));
-        opened += trying("look for limits that have seats", () -> admitAsked(line) + admitDue(line));
+        opened += trying("look for limits that have seats", () -> admitAskedDue(line) + admitDue(line));
+        opened += trying("let jobs go that have waited for what has ended here", () -> releaseEndedDue(line));
         opened += trying("let jobs go that have waited for others", () -> releaseDue(line));
         return opened > 0 || !asked.isEmpty();
     }
 
+    /** How long it may rest: less than for ever in the middle of a round that takes many steps. */
+    long restNanos() {
+        long now = System.nanoTime();
+        long rest = admitting ? admissions.restNanos(now) : Long.MAX_VALUE;
+        if (!lastNeeds.isEmpty()) {
+            rest = Math.min(rest, releases.restNanos(now));
+        }
+        if (needed && !(endedJobs.isEmpty() && endedBatches.isEmpty())) {
+            rest = Math.min(rest, endings.restNanos(now));
+        }
+        return rest;
+    }
+
     /** Lets go everything that may, whether that is due or not. */
     boolean openWide(Connection line) {
-        long opened = table.promote(line, null, PROMOTE_MAX).jobs();
+        long opened = table.promote(line, null, PROMOTE_MAX).jobs() + admitAsked(line);
         do {
             opened += admit(line);
         } while (!lastLimit.isEmpty());
-        return opened + release(line, false) + release(line, true) > 0;
+        return opened + releaseEnded(line) + releaseNext(line) > 0;
     }
 
     /** Trouble with one part is not the others', unless PostgreSQL cannot be reached. */
@@ -146,20 +196,39 @@ final class Gate {
         return promoted.jobs();
     }
 
-    /** Limits one of whose jobs has ended. */
-    private long admitAsked(Connection line) {
+    private long admitAskedDue(Connection line) {
         long began = System.nanoTime();
         if (asked.isEmpty() || !answers.isDue(began)) {
             return 0;
         }
-        List<String> limits = asked.stream().limit(LIMITS_MAX).toList();
-        // Before the look: whoever asks meanwhile is heard the next time.
-        limits.forEach(asked::remove);
         try {
-            return limits.stream().mapToLong(limit -> admit(line, limit, true)).sum();
+            return admitAsked(line);
         } finally {
             answers.done(began, System.nanoTime());
         }
+    }
+
+    /** Keys one of whose jobs has ended. */
+    private long admitAsked(Connection line) {
+        Map<String, List<String>> keys = asked.stream()
+                .limit(KEYS_MAX)
+                .collect(Collectors.groupingBy(
+                        LimitKey::name, Collectors.mapping(LimitKey::key, Collectors.toUnmodifiableList())));
+        return keys.entrySet().stream()
+                .limit(LIMITS_MAX)
+                .mapToLong(each -> admitAsked(line, each.getKey(), each.getValue()))
+                .sum();
+    }
+
+    private long admitAsked(Connection line, String limit, List<String> keys) {
+        // Before the look: whoever asks meanwhile is heard the next time.
+        keys.forEach(key -> asked.remove(new LimitKey(limit, key)));
+        return admit(
+                line,
+                limit,
+                tx -> admit(tx, limit, keys),
+                // Whoever is at it may have counted before the seat was free.
+                () -> keys.forEach(key -> ask(new LimitKey(limit, key))));
     }
 
     private long admitDue(Connection line) {
@@ -175,37 +244,74 @@ final class Gate {
     }
 
     private long admit(Connection line) {
-        List<String> limits = table.limitsInUse(line, lastLimit, LIMITS_MAX);
+        boolean first = lastLimit.isEmpty();
+        List<String> limits = table.waitingLimits(line, lastLimit, LIMITS_MAX);
         // From the beginning when the end was reached.
         lastLimit = limits.size() < LIMITS_MAX ? "" : limits.get(limits.size() - 1);
-        return limits.stream().mapToLong(limit -> admit(line, limit, false)).sum();
+        if (first && lastLimit.isEmpty()) {
+            lastKeys.keySet().retainAll(limits);
+        }
+        long opened = limits.stream()
+                .mapToLong(limit -> admit(line, limit, tx -> admitNext(tx, limit), () -> {}))
+                .sum();
+        admitting = !lastLimit.isEmpty() || limits.stream().anyMatch(lastKeys::containsKey);
+        return opened;
     }
 
-    private long admit(Connection line, String limit, boolean again) {
+    /** {@code locked} is told if somebody else is at this limit. */
+    private long admit(Connection line, String limit, ToLongFunction<Connection> step, Runnable locked) {
         return trying(
                 "let jobs of limit " + limit + " through",
                 () -> database.transactOn(line, tx -> {
                     if (table.lockLimit(tx, limit)) {
-                        return admit(tx, limit);
+                        return step.applyAsLong(tx);
                     }
-                    if (again) {
-                        // Whoever is at it may have counted before the seat was free.
-                        asked.add(limit);
-                    }
+                    locked.run();
                     return 0L;
                 }));
     }
 
-    private long admit(Connection tx, String limit) {
-        String after = lastKeys.getOrDefault(limit, "");
-        List<GateTable.Admitted> keys = table.admit(tx, limit, after, KEYS_MAX, ADMIT_MAX);
+    private long admitNext(Connection tx, String limit) {
+        List<String> keys = table.waitingKeys(tx, limit, lastKeys.getOrDefault(limit, ""), KEYS_MAX);
         // From the beginning when the end was reached.
         if (keys.size() < KEYS_MAX) {
             lastKeys.remove(limit);
         } else {
-            lastKeys.put(limit, keys.get(keys.size() - 1).key());
+            lastKeys.put(limit, keys.get(keys.size() - 1));
         }
-        return keys.stream().mapToLong(GateTable.Admitted::jobs).sum();
+        return keys.isEmpty() ? 0 : admit(tx, limit, keys);
+    }
+
+    private long admit(Connection tx, String limit, List<String> keys) {
+        List<GateTable.Admitted> admitted = table.admit(tx, limit, keys, ADMIT_MAX);
+        admitted.stream()
+                .filter(each -> each.jobs() == ADMIT_MAX)
+                .forEach(each -> ask(new LimitKey(limit, each.key())));
+        return admitted.stream().mapToLong(GateTable.Admitted::jobs).sum();
+    }
+
+    private long releaseEndedDue(Connection line) {
+        long began = System.nanoTime();
+        if (!needed || endedJobs.isEmpty() && endedBatches.isEmpty() || !endings.isDue(began)) {
+            return 0;
+        }
+        try {
+            return releaseEnded(line);
+        } finally {
+            endings.done(began, System.nanoTime());
+        }
+    }
+
+    /** Those who wait for what has ended here. */
+    private int releaseEnded(Connection line) {
+        return release(line, false, take(endedJobs, NEEDS_MAX)) + release(line, true, take(endedBatches, NEEDS_MAX));
+    }
+
+    /** Each once. */
+    private static List<Long> take(BlockingQueue<Long> ended, int most) {
+        Set<Long> taken = new HashSet<>();
+        ended.drainTo(taken, most);
+        return List.copyOf(taken);
     }
 
     private long releaseDue(Connection line) {
@@ -215,7 +321,7 @@ final class Gate {
         }
         int met = 0;
         try {
-            met = release(line, false) + release(line, true);
+            met = releaseNext(line);
         } finally {
             if (met < MEET_MAX) {
                 releases.done(began, System.nanoTime());
@@ -224,21 +330,50 @@ final class Gate {
         return met;
     }
 
-    /** Those who wait for jobs, or for batches, that have ended by now. Returns how many needs were met. */
-    private int release(Connection line, boolean ofBatch) {
-        long after = lastNeeds.getOrDefault(ofBatch, Long.MIN_VALUE);
-        List<GateTable.Needed> seen = table.findNeeds(line, ofBatch, after, NEEDS_MAX);
-        lastNeeds.put(
-                ofBatch,
-                seen.size() < NEEDS_MAX
-                        ? Long.MIN_VALUE
-                        : seen.get(seen.size() - 1).need());
-        List<GateTable.Needed> ended =
-                seen.stream().filter(each -> each.ended() != null).toList();
+    /** Those who wait for the next of all needs: what was ended elsewhere, or by whoever died before it could look. */
+    private int releaseNext(Connection line) {
+        int jobsBefore = endedJobs.size();
+        int batchesBefore = endedBatches.size();
+        boolean whole = lastNeeds.isEmpty();
+        List<Long> jobs = nextNeeds(line, false);
+        List<Long> batches = nextNeeds(line, true);
+        needed = !whole || !jobs.isEmpty() || !batches.isEmpty();
+        if (!needed) {
+            // Nobody has waited for what had ended before the look.
+            take(endedJobs, jobsBefore);
+            take(endedBatches, batchesBefore);
+        }
+        return release(line, false, jobs) + release(line, true, batches);
+    }
+
+    private List<Long> nextNeeds(Connection line, boolean ofBatch) {
+        List<Long> needs = table.findNeeds(line, ofBatch, lastNeeds.getOrDefault(ofBatch, Long.MIN_VALUE), NEEDS_MAX);
+        // From the beginning when the end was reached.
+        if (needs.size() < NEEDS_MAX) {
+            lastNeeds.remove(ofBatch);
+        } else {
+            lastNeeds.put(ofBatch, needs.get(needs.size() - 1));
+        }
+        return needs.stream().distinct().toList();
+    }
+
+    /** Those who wait for these jobs, or batches, if they have ended by now. Returns how many needs were met. */
+    private int release(Connection line, boolean ofBatch, List<Long> needs) {
+        if (needs.isEmpty()) {
+            return 0;
+        }
+        List<GateTable.Needed> ended = table.needsEnded(line, ofBatch, needs).stream()
+                .filter(each -> each.ended() != null)
+                .toList();
         if (ended.isEmpty()) {
             return 0;
         }
-        return database.transactOn(line, tx -> table.lockNeeds(tx) ? meet(tx, ofBatch, ended) : 0);
+        int met = database.transactOn(line, tx -> table.lockNeeds(tx) ? meet(tx, ofBatch, ended) : LOCKED);
+        if (met == LOCKED || met >= MEET_MAX) {
+            // Whoever is at it may have looked before; or there are more.
+            ended.forEach(each -> (ofBatch ? endedBatches : endedJobs).offer(each.need()));
+        }
+        return Math.max(met, 0);
     }
 
     /** Waits for nobody: a job whose row somebody has locked keeps its needs until the next time. */
@@ -253,6 +388,8 @@ final class Gate {
         for (int from = 0; from < cancelled.size(); from += Settler.BATCH_MAX) {
             settler.apply(tx, cancelled.subList(from, Math.min(cancelled.size(), from + Settler.BATCH_MAX)));
         }
+        // Others may wait for these in turn.
+        cancelled.forEach(each -> endedJobs.offer(each.id()));
         if (!met.isEmpty()) {
             table.release(tx, met.stream().mapToLong(GateTable.Met::jobId).toArray());
         }

@@ -28,6 +28,11 @@ final class Pace {
         return nowNanos - notBeforeNanos >= 0;
     }
 
+    /** How long until it is due. */
+    long restNanos(long nowNanos) {
+        return Math.max(0, notBeforeNanos - nowNanos);
+    }
+
     /** It was done, from then until now. */
     void done(long beganNanos, long nowNanos) {
         long pause = Math.max(leastNanos, Math.min(mostNanos, (nowNanos - beganNanos) * times));

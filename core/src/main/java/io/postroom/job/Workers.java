@@ -56,7 +56,7 @@ public final class Workers implements AutoCloseable {
         Database database = builder.database;
         WorkerTable table = new WorkerTable(database.schema());
         Settler settler = new Settler(new SettleTable(database.schema()), settings.name());
-        completer = new Completer(database, settler, held, this::seatFree, builder.telemetry, settings.name());
+        completer = new Completer(database, settler, held, this::over, builder.telemetry, settings.name());
         ClaimTable claims = new ClaimTable(database.schema(), settings.id(), builder.kinds.values());
         Duration deadlineMin = builder.kinds.values().stream()
                 .map(Kind::deadline)
@@ -170,8 +170,8 @@ public final class Workers implements AutoCloseable {
         LOG.info("worker {} ({}) stopped", settings.name(), settings.id());
     }
 
-    private void seatFree(String limit) {
-        claimer.seatFree(limit);
+    private void over(ClaimedJob job) {
+        claimer.over(job);
     }
 
     private List<Run> runs() {

@@ -1,19 +1,20 @@
 -- Let jobs through that wait for their turn: as many of each key as its limit has room for, in the order of priority and turn. Answers
--- with the keys that were looked at, in their order, and how many jobs of each were let through.
---   :name text   :after text, the last key that was looked at before   :keys_max int   :limit int, for each key
+-- with the keys of which some were let through, and how many.
+--   :name text   :keys text[], each once   :limit int, for each key
 -- For whoever has the lock of lock_limit.sql. A seat is a job that waits for nothing: it is free again when its row is gone, or waits.
 -- A rate is a time up to which it is used up: each start moves it on by an equal part, and it never lags by more than a burst. Parts are
 -- reckoned in seconds with fractions: an interval knows whole microseconds only, and a part may be less than one.
--- Locks: the rows, skipping locked ones. Index: job_limited.
-with recursive line (key) as (
-    (select j.limit_key from /*schema*/job as j where j.limit_name = :name and j.limit_key > :after order by j.limit_key limit 1)
-    union all
-    select (select j.limit_key from /*schema*/job as j where j.limit_name = :name and j.limit_key > line.key order by j.limit_key limit 1)
-    from line
-    where line.key is not null
-),
-seen as materialized (
-    select line.key, clock_timestamp() as at from line where line.key is not null limit :keys_max
+-- The array is a query of its own: a plan that knew how short it is would look cheaper than the one that is kept, and be made every time.
+-- Seats are counted for nobody where nobody waits. Locks: the rows, skipping locked ones. Index: job_limited, the primary keys.
+with seen as materialized (
+    select asked.key, clock_timestamp() as at
+    from unnest((select :keys::text[])) as asked (key)
+    where (
+        select true
+        from /*schema*/job as j
+        where j.waits = 'turn' and j.limit_name = :name and j.limit_key = asked.key
+        limit 1
+    )
 ),
 free as materialized (
     select seen.key, used.until, used.step,
@@ -21,7 +22,9 @@ free as materialized (
                  least(floor(extract(epoch from seen.at - used.until) / used.step), l.burst - held.ready)::bigint, :limit) as seats
     from seen
     left join /*schema*/job_limit as l on l.name = :name
-    left join /*schema*/job_rate as r on r.limit_name = :name and r.limit_key = seen.key
+    left join lateral (
+        select used_until from /*schema*/job_rate where limit_name = :name and limit_key = seen.key limit 1
+    ) as r on true
     cross join lateral (
         select part.step, greatest(r.used_until, seen.at - make_interval(secs => (l.burst * part.step)::double precision)) as until
         from (select extract(epoch from l.per) / l.rate as step) as part
@@ -60,7 +63,4 @@ admitted as (
     set waits = null, turn = default
     where j.id = any (array(select picked.id from picked))
 )
-select seen.key, coalesce(taken.jobs, 0) as jobs
-from seen
-left join taken on taken.key = seen.key
-order by seen.key
+select taken.key, taken.jobs from taken

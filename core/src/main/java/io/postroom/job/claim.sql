@@ -35,4 +35,4 @@ where j.id = any (case when (select sum(due.bytes) from due) <= :bytes_max then 
                        else array(select fitting.id from fitting) end)
 returning j.id, j.kind, j.priority, j.turn, j.tenant_id, j.payload, j.headers, j.attempt, j.retry, j.attempts_max,
           (date_part('epoch', j.deadline) * 1000)::bigint as deadline_millis, j.fence, j.exact,
-          j.limit_name, (date_part('epoch', (select clock_timestamp()) - j.run_at) * 1000000)::bigint as waited_micros
+          j.limit_name, j.limit_key, j.batch, (date_part('epoch', (select clock_timestamp()) - j.run_at) * 1000000)::bigint as waited_micros

@@ -31,7 +31,8 @@
  * with the row. A job with a limit has a seat while it waits for nothing: whoever lets others through counts such rows, one at a time
  * for each limit, by an advisory lock that is taken in a statement before; nothing is written for a seat, so that nothing can be left
  * behind. A job that needs others has rows in {@code job_need}, which are struck off when what is needed has ended; one at a time does so,
- * and releases the job in the same transaction. Whether a need has failed is asked of its dead letter, which stays when ends are
+ * and releases the job in the same transaction. Whoever ends a claim looks at once for those that wait for its seat or its end; all others
+ * are found by going round the keys for whose turn jobs wait, and the needs, so that nothing depends on that look. Whether a need has failed is asked of its dead letter, which stays when ends are
  * forgotten: while it is open the job waits, and when it is discarded the job is cancelled.
  *
  * <p>What a crash of a worker leaves behind, step by step:
@@ -42,7 +43,7 @@
  *       lost, the same worker puts them back;
  *   <li>after {@code begin}: the same, and it is known that the attempt began;
  *   <li>while a handler is at work, or after it: the same; the job is run again. What a transactional handler wrote is rolled back;
- *   <li>in the middle of letting jobs through, or of striking off needs: nothing of it; another does it;
+ *   <li>in the middle of letting jobs through, or of striking off needs: nothing of it; another does it, ten seconds later if it only froze;
  *   <li>in the middle of an end, a return or a rescue: nothing of it; each is one transaction with its history and its dead letter;
  *   <li>after an end: a row of {@code job_done}. If only the answer was lost, the worker finds its fence gone and leaves it at that;
  *   <li>after a cancellation was asked for: a running job that ends as cancelled when its handler fails, or when it is taken away;

@@ -63,8 +63,9 @@ create index job_due on /*schema*/job (run_at) where waits = 'time';
 create index job_running on /*schema*/job (worker, deadline_at) where state = 'running';
 -- Those below are empty for jobs without keys, limits and batches, which therefore pay nothing for them.
 create unique index job_unique on /*schema*/job (kind, unique_key, coalesce(tenant_id, '')) where unique_while is not null;
--- Who has a seat: waits is null. Who waits for one, and in which order: waits = 'turn'.
-create index job_limited on /*schema*/job (limit_name, limit_key, waits, state, priority, turn) where limit_name is not null;
+-- Who has a seat: waits is null. Who waits for one, and in which order: waits = 'turn'. What it waits for comes first: whoever goes from key
+-- to key of those that wait for their turn passes none that waits for tomorrow.
+create index job_limited on /*schema*/job (waits, limit_name, limit_key, state, priority, turn) where limit_name is not null;
 create index job_batch_open on /*schema*/job (batch) where batch is not null;
 
 -- Who runs it is known if and only if it runs, and then it waits for nothing. Not a check: PostgreSQL reads the checks of a table, and of the
