@@ -20,7 +20,11 @@ class FrozenNodeTest {
     private static final byte[] HASH = new byte[32];
 
     /** What a node does, and the statement after which it stands still. */
-    private record Stop(String statement, Consumer<Postroom> work) {}
+    private record Stop(String statement, String schema, Consumer<Postroom> work) {
+        Stop(String statement, Consumer<Postroom> work) {
+            this(statement, "postroom", work);
+        }
+    }
 
     @Test
     void losesItsSessionWhereOthersWaitForIt() {
@@ -47,7 +51,8 @@ class FrozenNodeTest {
                             "external_call\nwhere key",
                             node -> node.externalCalls().begin(known, HASH)),
                     new Stop("archive_step(", node -> node.archive().step(Duration.ofDays(30))),
-                    new Stop("keep_partitions(", node -> new PartitionKeeper(node.database()).keep()));
+                    new Stop("keep_partitions(", node -> new PartitionKeeper(node.database()).keep()),
+                    new Stop("set checksum", "other", node -> node.migrations().migrate()));
             stops.forEach(stop -> freeze(database, stop));
             Deadline.await(
                     () -> "PostgreSQL ends their sessions; left are "
@@ -63,8 +68,10 @@ class FrozenNodeTest {
 
     private static void freeze(TestDatabase database, Stop stop) {
         CrashPoint point = CrashPoint.hold(stop.statement(), 1);
-        Postroom node = Postroom.on(
-                new CrashingDataSource(database.dataSource()).after(text -> text.contains(stop.statement()), point));
+        Postroom node = Postroom.builder(new CrashingDataSource(database.dataSource())
+                        .after(text -> text.contains(stop.statement()), point))
+                .schema(stop.schema())
+                .build();
         Thread thread = new Thread(() -> stop.work().accept(node), "frozen");
         thread.setDaemon(true);
         thread.start();
