@@ -46,22 +46,26 @@ async function burn(jobs) {
     },
   });
   await done;
-  // What counts is what the database knows of.
-  for (;;) {
-    const left = await pool.query("select 1 from graphile_worker._private_jobs limit 1");
-    if (left.rowCount === 0) return runner;
-  }
+  // Waits for what is being ended: what counts is what the database knows of.
+  await runner.stop();
+}
+
+async function requireNone() {
+  const left = await pool.query("select count(*)::int as jobs from graphile_worker._private_jobs");
+  if (left.rows[0].jobs !== 0) throw new Error(`${left.rows[0].jobs} jobs are left`);
 }
 
 await add(WARM);
-await (await burn(WARM)).stop();
+await burn(WARM);
+await requireNone();
 await add(count);
 
 await pool.query("select bench_begin()");
 const began = process.hrtime.bigint();
-const runner = await burn(count);
-console.log((count * 1e9) / Number(process.hrtime.bigint() - began));
-await runner.stop();
+await burn(count);
+const nanos = Number(process.hrtime.bigint() - began);
+await requireNone();
+console.log((count * 1e9) / nanos);
 await utils.release();
 await pool.end();
 process.exit(0);

@@ -184,17 +184,28 @@ public final class Postroom {
 
     /** Housekeeping for this database; one process of a system should start it. */
     public Maintenance maintenance() {
-        return new Maintenance(database, deadLetters().redrives(), telemetry, archive(), null);
+        return maintenance(Maintenance.JOBS_KEPT_MIN);
+    }
+
+    /** The same, which keeps jobs that have ended, and attempts that failed, for so long: 7 days or more. */
+    public Maintenance maintenance(Duration jobsKept) {
+        return new Maintenance(database, deadLetters().redrives(), telemetry, archive(), null, jobsKept);
     }
 
     /** The same, which also archives old days, and drops archived ones if the retention says so. */
     public Maintenance maintenance(Retention retention) {
+        return maintenance(retention, Maintenance.JOBS_KEPT_MIN);
+    }
+
+    /** Both. */
+    public Maintenance maintenance(Retention retention, Duration jobsKept) {
         return new Maintenance(
                 database,
                 deadLetters().redrives(),
                 telemetry,
                 archive(),
-                Objects.requireNonNull(retention, "retention"));
+                Objects.requireNonNull(retention, "retention"),
+                jobsKept);
     }
 
     /** Old days, out of the way of those who publish and deliver. */

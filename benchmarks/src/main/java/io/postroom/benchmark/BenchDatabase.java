@@ -115,10 +115,11 @@ final class BenchDatabase implements AutoCloseable {
         return pool;
     }
 
-    /** Waits until the query has no rows. */
-    void awaitNone(String sql) {
-        while (queryLong("select count(*) from (" + sql + ") as rows") > 0) {
-            LockSupport.parkNanos(1_000_000);
+    /** Fails if the query has rows. */
+    void requireNone(String sql) {
+        long rows = queryLong("select count(*) from (" + sql + ") as rows");
+        if (rows > 0) {
+            throw new IllegalStateException(rows + " rows are left of " + sql);
         }
     }
 

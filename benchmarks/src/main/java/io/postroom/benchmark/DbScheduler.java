@@ -76,9 +76,10 @@ final class DbScheduler implements JobPeer {
         if (!ran.await(5, TimeUnit.MINUTES)) {
             throw new IllegalStateException(ran.getCount() + " tasks were not executed");
         }
-        database.awaitNone("select 1 from scheduled_tasks limit 1");
-        double rate = many / Drain.seconds(began);
+        // Waits for what is being ended.
         scheduler.stop();
+        double rate = many / Drain.seconds(began);
+        database.requireNone("select 1 from scheduled_tasks");
         return rate;
     }
 }

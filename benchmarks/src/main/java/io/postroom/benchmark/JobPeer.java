@@ -5,7 +5,10 @@ interface JobPeer {
     /** Its name, version and setting. */
     String name();
 
-    /** Puts as many jobs that do nothing into a fresh database and works them all off; answers with jobs a second, counted from the start. */
+    /**
+     * Puts as many jobs that do nothing into a fresh database and works them all off; answers with jobs a second, from the start until
+     * it has stopped and so has written the last end. What is left is counted once, after that: nobody pays for being asked.
+     */
     double burn(BenchDatabase database, int many) throws Exception;
 
     /** Whether it gets faster by doing it again and again in this process; false too if another one does that for it. */

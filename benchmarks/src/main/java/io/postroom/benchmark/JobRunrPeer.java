@@ -45,8 +45,10 @@ final class JobRunrPeer implements JobPeer {
         if (!ran.await(10, TimeUnit.MINUTES)) {
             throw new IllegalStateException(ran.getCount() + " jobs did not run");
         }
-        database.awaitNone("select 1 from jobrunr_jobs where state in ('ENQUEUED', 'PROCESSING') limit 1");
+        // Waits for what is being ended.
+        JobRunr.getBackgroundJobServer().stop();
         double rate = many / Drain.seconds(began);
+        database.requireNone("select 1 from jobrunr_jobs where state in ('ENQUEUED', 'PROCESSING')");
         JobRunr.destroy();
         return rate;
     }

@@ -3,6 +3,7 @@ package io.postroom.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -97,6 +98,18 @@ class ClaimTest {
         assertThat(unknown(hand(), new TreeMap<>())).as("of another worker").isEmpty();
         jobs.forEach(job -> known.put(job.id(), job.fence()));
         assertThat(unknown(hand, known)).isEmpty();
+    }
+
+    @Test
+    void aProcessThatFreezesWhileItTakesBackWhatItClaimedLosesItsSession() throws SQLException {
+        try (Connection tx = shop.database.begin()) {
+            hand().claims().findUnknown(tx, new TreeMap<>(), 10);
+            try (Statement statement = tx.createStatement();
+                    ResultSet row = statement.executeQuery("show idle_in_transaction_session_timeout")) {
+                row.next();
+                assertThat(row.getString(1)).isEqualTo(SettleTable.FROZEN.toSeconds() + "s");
+            }
+        }
     }
 
     private static Map<Long, Boolean> unknown(Hand hand, TreeMap<Long, Long> known) {

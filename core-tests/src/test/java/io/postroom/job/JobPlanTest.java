@@ -69,6 +69,9 @@ class JobPlanTest {
                         + " clock_timestamp() + interval '1 day', 'tenant', 'a-' || n from generate_series(1, 100000) as n",
                 "insert into postroom.job_attempt (job_id, attempt, fence, duration, worker, outcome)"
                         + " select n, 1, 1, interval '1 s', 'me', 'snoozed' from generate_series(1, 100000) as n",
+                // Of twenty thousand rates one in ten was used up long ago.
+                "insert into postroom.job_rate select 'tenant', 'key-' || n, clock_timestamp() - case when n % 10 = 0"
+                        + " then interval '3 days' else interval '1 h' end from generate_series(1, 20000) as n",
                 // A hundred batches that somebody waits for, half of them ended; two thousand dead letters.
                 "insert into postroom.job_batch (name) select 'batch' from generate_series(1, 5000)",
                 "insert into postroom.job (queue, kind, payload, waits, run_at, batch) select 'other', 'work', '{}', 'time',"
@@ -126,12 +129,13 @@ class JobPlanTest {
                 Arguments.of(
                         ClaimTable.class,
                         "find_unknown.sql",
-                        "worker uuid,ids bigint[],fences bigint[],limit int",
+                        "worker uuid,ids bigint[],fences bigint[],limit int,patience text",
                         List.of(
                                 "'00000000-0000-0000-0000-000000000003'::uuid",
                                 "array[1,2]::bigint[]",
                                 "array[1,2]::bigint[]",
-                                "1000"),
+                                "1000",
+                                "'1000'"),
                         0),
                 Arguments.of(
                         SettleTable.class,
@@ -202,6 +206,13 @@ class JobPlanTest {
                         "within float8,limit int,except bigint[],patience text",
                         List.of("1e9", "100", "'{}'::bigint[]", "'1000'"),
                         30),
+                // Twenty thousand keys, of which a look reads so many, and goes back to those that are old.
+                Arguments.of(
+                        ReaperTable.class,
+                        "forget_rates.sql",
+                        "after_name text,after_key text,limit int,kept float8",
+                        List.of("'tenant'", "'key-1'", "1000", "86400"),
+                        2_000),
                 // Nothing of those whose workers are known, however many they have.
                 Arguments.of(
                         ReaperTable.class,

@@ -3,11 +3,14 @@ package io.postroom.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.postroom.PostroomException;
 import io.postroom.deadletter.Cause;
+import io.postroom.maintenance.Maintenance;
 import io.postroom.retry.Fault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -73,6 +76,26 @@ class JobRetentionTest {
         assertThat(shop.rows("select id from postroom.job_done order by id")).containsExactly("6", "7");
         assertThat(partitions("job_done")).hasSize(2);
         assertThat(partitions("job_attempt")).isEmpty();
+    }
+
+    @Test
+    void endedJobsAreKeptForAsLongAsMaintenanceIsTold() {
+        for (int daysAgo : new int[] {31, 29, 9}) {
+            day("job_done", daysAgo);
+            ended(daysAgo, daysAgo, daysAgo + " days");
+        }
+        shop.postroom.maintenance(Duration.ofDays(30)).runOnce();
+        assertThat(shop.rows("select id from postroom.job_done order by id")).containsExactly("9", "29");
+    }
+
+    @Test
+    void theyAreKeptForLongerThanAJobMayBeUnique() {
+        assertThatThrownBy(() -> shop.postroom.maintenance(Duration.ofDays(6)))
+                .isInstanceOf(PostroomException.class)
+                .hasMessage(
+                        "could not set up maintenance: jobs-kept is 6 days, the range is 7 to 36500 days; a job may be unique"
+                                + " within 6 days, and is compared with those that have ended");
+        assertThat(Maintenance.JOBS_KEPT_MIN).isGreaterThan(JobRules.UNIQUE_WITHIN_MAX);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.postroom.Postroom;
 import io.postroom.PostroomException;
+import io.postroom.fault.CapturedLog;
 import io.postroom.postgres.Schema;
 import io.postroom.testkit.CrashPoint;
 import io.postroom.testkit.CrashingDataSource;
@@ -176,6 +177,33 @@ class LostDatabaseJobTest {
                     .isEqualTo(1);
             assertThat(database.queryLong("select max(attempt) from postroom.job_done"))
                     .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void anEndThatWasCommittedThoughTheAnswerWasLostIsNotCalledUndone() {
+        String end = Schema.POSTROOM.sql(SettleTable.class, "complete_one.sql").text();
+        CrashPoint losing = CrashPoint.act("lose an answer", 1, LostDatabaseJobTest::lose);
+        try (TestDatabase database = migrated();
+                CapturedLog log = new CapturedLog();
+                Workers workers = Postroom.on(
+                                new CrashingDataSource(database.dataSource()).committed(end::equals, losing))
+                        .jobs()
+                        .workers()
+                        .queue("default", 1)
+                        .handle(Kind.transactional("book", (tx, job) -> JobOutcome.done()))
+                        .build()) {
+            workers.start();
+            committed.add(database.postroom()
+                    .database()
+                    .transact(tx -> database.postroom()
+                            .jobs()
+                            .enqueue(tx, Job.of("book", "{}").build())));
+            Workshop.await(log::text, () -> log.text().contains("could not end 1 jobs of worker"));
+            assertThat(log.text())
+                    .contains("unless a transactional handler's end was committed though the answer was lost");
+            assertThat(database.queryLong("select count(*) from postroom.job_done where state = 'done' and fence = 1"))
+                    .isOne();
         }
     }
 

@@ -65,6 +65,29 @@ class ReaperTest {
         assertThat(shop.state(first)).isEqualTo("ready");
     }
 
+    /** In steps, however many there are: each reads a bounded number. */
+    @Test
+    void forgetsRatesThatWereUsedUpLongAgo() {
+        int keys = 2 * Reaper.RATES_MAX + 10;
+        shop.database.execute(
+                "insert into postroom.job_rate select 'customer', 'key-' || n, clock_timestamp() - case when n % 2 = 0"
+                        + " then interval '3 days' else interval '1 day' end from generate_series(1, " + keys
+                        + ") as n");
+        List<Long> left = new ArrayList<>();
+        for (int looks = 0; looks < 3; looks++) {
+            reaper.forgetRates();
+            left.add(shop.database.queryLong("select count(*) from postroom.job_rate"));
+        }
+        assertThat(left.get(0)).isBetween((long) keys - Reaper.RATES_MAX, keys - 1L);
+        assertThat(left.get(2)).isEqualTo(keys / 2);
+        shop.database.execute(
+                "update postroom.job_rate set used_until = used_until - interval '2 days' where limit_key = 'key-1'");
+        reaper.reap();
+        assertThat(shop.database.queryLong("select count(*) from postroom.job_rate"))
+                .as("it has begun anew")
+                .isEqualTo(keys / 2 - 1);
+    }
+
     @Test
     void takesJobsOfAWorkerThatNobodyKnows() {
         shop.enqueue(Job.of("work", "1"));

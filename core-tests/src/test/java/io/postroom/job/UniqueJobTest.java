@@ -1,13 +1,17 @@
 package io.postroom.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.postroom.Postroom;
 import io.postroom.deadletter.DeadLetterFilter;
 import io.postroom.deadletter.Redrive;
 import io.postroom.deadletter.RedriveAction;
 import io.postroom.deadletter.RedriveRequest;
 import io.postroom.deadletter.RedriveStep;
 import io.postroom.deadletter.Redrives;
+import io.postroom.testkit.CrashPoint;
+import io.postroom.testkit.CrashingDataSource;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -115,6 +119,52 @@ class UniqueJobTest {
         assertThat(all).extracting(Enqueued::skipped).containsExactly(false, false, true, false, true);
         assertThat(all.get(2).id()).isEqualTo(there.id());
         assertThat(all.get(4).id()).isEqualTo(all.get(0).id());
+    }
+
+    @Test
+    void aBulkOfThemIsOneStatementThatKeepsTheirOrder() {
+        CrashPoint counted = CrashPoint.kill("never", Integer.MAX_VALUE);
+        Postroom postroom = Postroom.on(new CrashingDataSource(shop.database.dataSource())
+                .before(text -> text.contains("enqueue_bound"), counted));
+        Hand hand = new Hand(shop, "hand", Kind.of("note", job -> JobOutcome.done()));
+        Enqueued done = offer(Job.of("note", "{}").unique(Unique.of("key-3").within(Duration.ofHours(1))));
+        hand.complete(hand.claim(1));
+        Enqueued there = offer(note("key-7"));
+        List<Job> jobs = new ArrayList<>();
+        for (int i = 0; i < 500; i++) {
+            jobs.add(Job.of("note", "{\"n\":" + i + "}")
+                    .unique(Unique.of("key-" + i).within(Duration.ofHours(1)))
+                    .runAfter(Duration.ofHours(i % 2))
+                    .priority(i)
+                    .build());
+        }
+        jobs.add(Job.of("note", "{}").after(there.id()).build());
+        List<Enqueued> all = postroom.database().transact(tx -> postroom.jobs().offerAll(tx, jobs));
+        assertThat(counted.times()).isOne();
+        for (int i = 0; i < 500; i++) {
+            long first = i == 3 ? done.id() : i == 7 ? there.id() : all.get(i).id();
+            assertThat(all.get(i)).isEqualTo(new Enqueued(first, i == 3 || i == 7));
+            if (i != 3 && i != 7) {
+                assertThat(shop.text(
+                                "select unique_key, priority, payload, waits from postroom.job where id = " + first))
+                        .isEqualTo("key-" + i + "|" + i + "|{\"n\":" + i + "}|" + (i % 2 == 0 ? "null" : "time"));
+            }
+        }
+        assertThat(shop.text("select waits from postroom.job where id = "
+                        + all.get(500).id()))
+                .isEqualTo("jobs");
+        assertThatThrownBy(() -> postroom.database()
+                        .transact(tx -> postroom.jobs()
+                                .offerAll(
+                                        tx,
+                                        List.of(
+                                                note("new").build(),
+                                                Job.of("note", "{}")
+                                                        .after(987_654_321L)
+                                                        .build()))))
+                .hasMessageContaining("it comes after job 987654321, which there is not");
+        assertThat(shop.rows("select 1 from postroom.job where unique_key = 'new'"))
+                .isEmpty();
     }
 
     @Test

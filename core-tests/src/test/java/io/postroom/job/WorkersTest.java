@@ -3,6 +3,7 @@ package io.postroom.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.postroom.Postroom;
+import io.postroom.fault.CapturedLog;
 import io.postroom.telemetry.Telemetry;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -42,6 +43,28 @@ class WorkersTest {
     @BeforeEach
     void clear() {
         shop.clear();
+    }
+
+    @Test
+    void sayThatNobodyRunsMaintenance() {
+        String tomorrow = "postroom.job_done_"
+                + shop.text("select to_char((clock_timestamp() at time zone 'utc')::date + 1, 'YYYYMMDD')");
+        shop.database.execute("drop table if exists " + tomorrow);
+        try (CapturedLog log = new CapturedLog();
+                Workers workers = shop.workers()
+                        .lease(Duration.ofMillis(500))
+                        .queue("default", 1)
+                        .handle("work", job -> JobOutcome.done())
+                        .build()) {
+            workers.start();
+            Workshop.await(
+                    log::text,
+                    () -> log.text().contains("has no partition for jobs that end tomorrow: nobody runs maintenance"));
+        } finally {
+            shop.postroom.maintenance().runOnce();
+        }
+        assertThat(shop.text("select to_regclass('" + tomorrow + "') is not null"))
+                .isEqualTo("t");
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.postroom.telemetry.Telemetry;
 import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import org.junit.jupiter.api.AfterEach;
@@ -132,6 +133,18 @@ class RestampTest {
     }
 
     /** In steps so small that more than one of them is a bulk. */
+    @Test
+    void aNodeThatFreezesBeforeItsCommitLosesItsSession() throws SQLException {
+        try (Connection tx = database.begin()) {
+            new JournalTable(Schema.POSTROOM).restamp(tx);
+            try (Statement statement = tx.createStatement();
+                    ResultSet row = statement.executeQuery("show idle_in_transaction_session_timeout")) {
+                row.next();
+                assertThat(row.getString(1)).isEqualTo("10s");
+            }
+        }
+    }
+
     private void stampAll() throws SQLException {
         JournalTable table = new JournalTable(Schema.POSTROOM);
         Stamp stamp;

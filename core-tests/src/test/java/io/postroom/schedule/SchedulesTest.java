@@ -8,6 +8,8 @@ import io.postroom.Postroom;
 import io.postroom.job.Enqueued;
 import io.postroom.job.Job;
 import io.postroom.telemetry.Telemetry;
+import io.postroom.testkit.CrashPoint;
+import io.postroom.testkit.CrashingDataSource;
 import io.postroom.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,6 +25,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -113,6 +116,50 @@ class SchedulesTest {
         } finally {
             nodes.shutdownNow();
         }
+    }
+
+    @Test
+    void aNodeThatFreezesWhileItFiresDoesNotKeepOthersFromIt() {
+        putEverySecond(20);
+        freeze(text -> text.contains("order by s.next_at") && text.contains("skip locked"));
+        await("another node fires them all", () -> {
+            schedules.runOnce();
+            return database.queryLong("select count(distinct schedule) from postroom.schedule_run") == 20;
+        });
+    }
+
+    /** One that cannot fire makes a node fire one by one. */
+    @Test
+    void norDoesOneThatFreezesWhileItFiresThemOneByOne() {
+        putEverySecond(2);
+        put(
+                Schedule.of("bad", Cron.parse("* * * * *", "UTC"), job),
+                Instant.now().minusSeconds(90));
+        database.execute("update postroom.schedule set cron = 'never' where name = 'bad'");
+        freeze(text -> text.contains("select true") && text.contains("schedule\nwhere name"));
+        await("another node fires them all", () -> {
+            schedules.runOnce();
+            return database.queryLong("select count(distinct schedule) from postroom.schedule_run") == 2;
+        });
+    }
+
+    private void putEverySecond(int count) {
+        for (int i = 0; i < count; i++) {
+            put(
+                    Schedule.of("every-" + i, FixedRate.every(Duration.ofSeconds(1)), job),
+                    Instant.now().minusSeconds(2));
+        }
+    }
+
+    /** Lets a node stand still, with its transaction open, after the statement. */
+    private static void freeze(Predicate<String> statement) {
+        CrashPoint frozen = CrashPoint.hold("frozen", 1);
+        Schedules node = Postroom.on(new CrashingDataSource(database.dataSource()).after(statement, frozen))
+                .schedules();
+        Thread thread = new Thread(node::runOnce, "frozen");
+        thread.setDaemon(true);
+        thread.start();
+        await("the node is frozen", () -> frozen.times() > 0);
     }
 
     @Test

@@ -26,6 +26,7 @@ import io.postroom.testkit.Messages;
 import io.postroom.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -77,6 +78,20 @@ class ReceptionTest {
     @AfterEach
     void drop() {
         database.close();
+    }
+
+    @Test
+    void aProcessThatFreezesWhileItTakesPartitionsLosesItsSession() throws SQLException {
+        database.execute("insert into postroom.source_offset (consumer, partition, began_offset, next_offset)"
+                + " values ('billing', 'orders/0', 0, 0)");
+        try (Connection tx = database.begin()) {
+            new OffsetTable(Schema.POSTROOM).hold(tx, "billing", List.of("orders/0"));
+            try (Statement statement = tx.createStatement();
+                    ResultSet row = statement.executeQuery("show idle_in_transaction_session_timeout")) {
+                row.next();
+                assertThat(row.getString(1)).isEqualTo("10s");
+            }
+        }
     }
 
     private void apply(Connection tx, List<Envelope> batch) throws Exception {

@@ -66,6 +66,7 @@ final class ClaimTable {
                         "fences",
                         known.values().stream().mapToLong(Long::longValue).toArray())
                 .set("limit", limit)
+                .set("patience", Long.toString(SettleTable.FROZEN.toMillis()))
                 .list(row -> unknown.put(row.getLong(1), row.getBoolean(2)));
         return unknown;
     }

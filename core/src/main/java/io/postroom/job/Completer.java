@@ -359,7 +359,7 @@ final class Completer {
         ClaimedJob first = stale.get(0).job();
         LOG.warn(
                 "could not end {} jobs of worker {}, first {}: fence {} is stale, they were taken away; what it did changes"
-                        + " nothing of them",
+                        + " nothing of them, unless a transactional handler's end was committed though the answer was lost",
                 stale.size(),
                 name,
                 first,

@@ -6,13 +6,17 @@ import io.postroom.postgres.Schema;
 import io.postroom.postgres.Sql;
 import io.postroom.retry.RetryPolicy;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The jobs as whoever enqueues them sees them: one method per statement, no decisions. Runs in the given transaction, never commits. */
@@ -23,6 +27,7 @@ final class JobTable {
     private final Sql insertCounted;
     private final Sql unknownBonds;
     private final Sql insertBound;
+    private final Sql insertBoundBatch;
     private final Sql insertGroup;
     private final Sql putLimit;
 
@@ -33,6 +38,7 @@ final class JobTable {
         insertCounted = schema.sql(JobTable.class, "insert_counted.sql");
         unknownBonds = schema.sql(JobTable.class, "unknown_bonds.sql");
         insertBound = schema.sql(JobTable.class, "insert_bound.sql");
+        insertBoundBatch = schema.sql(JobTable.class, "insert_bound_batch.sql");
         insertGroup = schema.sql(JobTable.class, "insert_group.sql");
         putLimit = schema.sql(JobTable.class, "put_limit.sql");
     }
@@ -64,8 +70,11 @@ final class JobTable {
 
     /** The same for jobs that have a limit or belong to a batch. */
     List<Long> insertCounted(Connection tx, List<Job> jobs) {
-        Call call = columns(insertCounted.on(tx), jobs)
-                .set(
+        return ids(bonds(columns(insertCounted.on(tx), jobs), jobs));
+    }
+
+    private static Call bonds(Call call, List<Job> jobs) {
+        return call.set(
                         "limit_names",
                         column(
                                 jobs,
@@ -78,7 +87,6 @@ final class JobTable {
                                 job -> job.limit() == null ? null : job.limit().key(),
                                 String[]::new))
                 .set("batches", column(jobs, Job::batch, Long[]::new));
-        return ids(call);
     }
 
     /** What jobs name that there is not. */
@@ -135,8 +143,45 @@ final class JobTable {
                 .set("after_jobs", needs(job, false))
                 .set("after_batches", needs(job, true))
                 .set("any_end", job.needs().stream().anyMatch(Need::anyEnd) ? "true" : "false")
-                .one(row ->
-                        new Bound(new Enqueued(row.getLong(1), row.getBoolean(2)), row.getString(3), row.getString(4)));
+                .one(JobTable::bound);
+    }
+
+    /** The same for many, one after the other, in one statement. */
+    List<Bound> insertBoundBatch(Connection tx, List<Job> jobs) {
+        return bonds(columns(insertBoundBatch.on(tx), jobs), jobs)
+                .set("unique_keys", uniques(jobs, Unique::key, String[]::new))
+                .set("unique_whiles", uniques(jobs, Unique::scope, String[]::new))
+                .set("unique_withins", uniques(jobs, unique -> micros(unique.within()), Long[]::new))
+                .set("after_jobs", column(jobs, job -> arrayText(needs(job, false)), String[]::new))
+                .set("after_batches", column(jobs, job -> arrayText(needs(job, true)), String[]::new))
+                .set(
+                        "any_ends",
+                        column(
+                                jobs,
+                                job -> job.needs().stream().anyMatch(Need::anyEnd) ? "true" : "false",
+                                String[]::new))
+                .list(JobTable::bound);
+    }
+
+    private static Bound bound(ResultSet row) throws SQLException {
+        return new Bound(new Enqueued(row.getLong(1), row.getBoolean(2)), row.getString(3), row.getString(4));
+    }
+
+    private static <T extends @Nullable Object> T[] uniques(
+            List<Job> jobs, Function<Unique, T> value, IntFunction<T[]> array) {
+        T[] values = array.apply(jobs.size());
+        for (int i = 0; i < values.length; i++) {
+            Unique unique = jobs.get(i).unique();
+            if (unique != null) {
+                values[i] = value.apply(unique);
+            }
+        }
+        return values;
+    }
+
+    /** As PostgreSQL writes an array. */
+    private static String arrayText(long[] ids) {
+        return Arrays.stream(ids).mapToObj(Long::toString).collect(Collectors.joining(",", "{", "}"));
     }
 
     /** @param code null if all is well */

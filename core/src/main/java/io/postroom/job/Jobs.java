@@ -73,7 +73,7 @@ public final class Jobs {
         return offerAll(tx, jobs).stream().map(Enqueued::id).toList();
     }
 
-    /** The same, and says which were skipped because another has their unique key. Only those with a unique key or needs go one by one. */
+    /** The same, and says which were skipped because another has their unique key. */
     public List<Enqueued> offerAll(Connection tx, List<Job> jobs) {
         Objects.requireNonNull(jobs, "jobs is null");
         TRANSACTION.require(tx);
@@ -95,7 +95,7 @@ public final class Jobs {
             insertMany(counted, jobs, trace, all, many -> insertCounted(tx, many));
             // Everybody waits for keys in the same order, so that nobody waits in a circle.
             bound.sort(Comparator.comparing(i -> uniqueness(jobs.get(i))));
-            bound.forEach(i -> all[i] = insert(tx, traced(jobs.get(i), trace)));
+            insertBound(tx, bound, jobs, trace, all);
         } catch (DatabaseException e) {
             throw TRANSACTION.explained(e);
         }
@@ -107,6 +107,18 @@ public final class Jobs {
         }
         queues.forEach(this::enqueued);
         return List.of(all);
+    }
+
+    private void insertBound(
+            Connection tx, List<Integer> which, List<Job> jobs, Map<String, String> trace, Enqueued[] all) {
+        if (which.isEmpty()) {
+            return;
+        }
+        List<JobTable.Bound> answers = table.insertBoundBatch(
+                tx, which.stream().map(i -> traced(jobs.get(i), trace)).toList());
+        for (int i = 0; i < answers.size(); i++) {
+            all[which.get(i)] = enqueued(jobs.get(which.get(i)), answers.get(i));
+        }
     }
 
     private static void insertMany(
@@ -146,7 +158,10 @@ public final class Jobs {
         if (!job.isBound()) {
             return new Enqueued(table.insert(tx, job), false);
         }
-        JobTable.Bound bound = table.insertBound(tx, job);
+        return enqueued(job, table.insertBound(tx, job));
+    }
+
+    private static Enqueued enqueued(Job job, JobTable.Bound bound) {
         if (bound.code() != null) {
             throw JobRules.broken(job, bound.code(), String.valueOf(bound.problem()));
         }

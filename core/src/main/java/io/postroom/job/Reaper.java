@@ -56,6 +56,13 @@ final class Reaper {
 
     private static final Duration RATES_KEPT = Limit.PER_MAX.multipliedBy(2);
 
+    /** How many rates one look reads; the next one goes on from there. */
+    static final int RATES_MAX = 5_000;
+
+    private static final Duration RATES_PAUSE = Duration.ofMinutes(1);
+
+    private static final Duration DAYS_PAUSE = Duration.ofDays(1);
+
     /** How long a job waits that its worker has died of more than once. */
     private static final Backoff CRASHED = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
 
@@ -75,6 +82,10 @@ final class Reaper {
     private final Pace strays = new Pace(Duration.ZERO, RARE_PAUSE_MAX);
     /** Most looks for overdue jobs begin with the deadlines of the last one: whoever was over them then was found, or locked. */
     private final Pace wholeLooks = new Pace(Duration.ZERO, RARE_PAUSE_MAX);
+
+    private final Pace rates = new Pace(RATES_PAUSE, RARE_PAUSE_MAX);
+    private ReaperTable.RateKey lastRate = ReaperTable.RateKey.FIRST;
+    private final Pace days = new Pace(DAYS_PAUSE, DAYS_PAUSE);
 
     private final Signal signal = new Signal();
     private volatile boolean stopped;
@@ -147,6 +158,7 @@ final class Reaper {
     private void reapQuietly() {
         try {
             reap();
+            lookAhead();
             failing = false;
         } catch (RuntimeException | Error e) {
             if (!failing) {
@@ -180,8 +192,33 @@ final class Reaper {
             // They were to be tried again and were not found: another worker has rescued them.
             spared.values().removeIf(each -> each.untilNanos() - began <= 0);
         }
-        database.run(tx -> table.forgetWorkers(tx, WORKERS_KEPT) + table.forgetRates(tx, RATES_KEPT));
+        database.run(tx -> table.forgetWorkers(tx, WORKERS_KEPT));
+        long beganRates = System.nanoTime();
+        if (rates.isDue(beganRates)) {
+            forgetRates();
+            rates.done(beganRates, System.nanoTime());
+        }
         return reaped;
+    }
+
+    /** Once a day: whoever uses the library alone may not know that somebody must keep the house. */
+    private void lookAhead() {
+        long began = System.nanoTime();
+        if (!days.isDue(began)) {
+            return;
+        }
+        if (!database.run(table::hasTomorrow)) {
+            LOG.warn(
+                    "schema {} has no partition for jobs that end tomorrow: nobody runs maintenance, and without it ended jobs are kept"
+                            + " for ever; let one process call postroom.maintenance().start(), or run postroom serve",
+                    database.schema().name());
+        }
+        days.done(began, System.nanoTime());
+    }
+
+    /** Some of them; looks follow each other through all. */
+    void forgetRates() {
+        lastRate = database.run(tx -> table.forgetRates(tx, lastRate, RATES_MAX, RATES_KEPT));
     }
 
     private int reapLost() {

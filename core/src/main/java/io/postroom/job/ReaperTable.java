@@ -15,6 +15,7 @@ final class ReaperTable {
     private final Sql findOverdue;
     private final Sql forgetWorkers;
     private final Sql forgetRates;
+    private final Sql hasTomorrow;
 
     ReaperTable(Schema schema) {
         findLost = schema.sql(ReaperTable.class, "find_lost.sql");
@@ -22,6 +23,7 @@ final class ReaperTable {
         findOverdue = schema.sql(ReaperTable.class, "find_overdue.sql");
         forgetWorkers = schema.sql(ReaperTable.class, "forget_workers.sql");
         forgetRates = schema.sql(ReaperTable.class, "forget_rates.sql");
+        hasTomorrow = schema.sql(ReaperTable.class, "has_tomorrow.sql");
     }
 
     /**
@@ -50,8 +52,27 @@ final class ReaperTable {
         return forgetWorkers.on(tx).set("kept", kept).update();
     }
 
-    int forgetRates(Connection tx, Duration kept) {
-        return forgetRates.on(tx).set("kept", kept).update();
+    boolean hasTomorrow(Connection tx) {
+        return hasTomorrow.on(tx).one(row -> row.getBoolean(1));
+    }
+
+    /** A key of a limit with a rate. */
+    record RateKey(String limit, String key) {
+        static final RateKey FIRST = new RateKey("", "");
+    }
+
+    /** Looks at the next ones; returns the last of them, or the first of all if there are no more. */
+    RateKey forgetRates(Connection tx, RateKey after, int looked, Duration kept) {
+        return forgetRates
+                .on(tx)
+                .set("after_name", after.limit())
+                .set("after_key", after.key())
+                .set("limit", looked)
+                .set("kept", kept)
+                .first(row -> row.getInt("looked") < looked
+                        ? RateKey.FIRST
+                        : new RateKey(row.getString("limit_name"), row.getString("limit_key")))
+                .orElse(RateKey.FIRST);
     }
 
     private static List<Lost> find(Call call, int limit, Collection<Long> except) {

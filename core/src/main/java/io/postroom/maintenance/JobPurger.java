@@ -14,10 +14,8 @@ import org.slf4j.LoggerFactory;
  * transaction. Then batches that nothing is left of. What failed stays among the dead letters until somebody resolves it. Safe to run anywhere, at any time.
  */
 final class JobPurger {
-    static final Duration KEPT = Duration.ofDays(7);
-
-    /** Of batches, since they were begun. */
-    static final Duration BATCHES_KEPT = Duration.ofDays(30);
+    /** Of batches, since they were begun; longer if ended jobs are kept for longer. */
+    private static final Duration BATCHES_KEPT = Duration.ofDays(30);
 
     private static final int BATCHES_MAX = 10_000;
 
@@ -33,9 +31,13 @@ final class JobPurger {
     private final Database database;
     private final Sql forgetDay;
     private final Sql forgetBatches;
+    private final Duration kept;
+    private final Duration batchesKept;
 
-    JobPurger(Database database) {
+    JobPurger(Database database, Duration kept) {
         this.database = database;
+        this.kept = kept;
+        this.batchesKept = kept.compareTo(BATCHES_KEPT) > 0 ? kept : BATCHES_KEPT;
         forgetDay = database.schema().sql(JobPurger.class, "forget_job_day.sql");
         forgetBatches = database.schema().sql(JobPurger.class, "forget_job_batches.sql");
     }
@@ -47,7 +49,7 @@ final class JobPurger {
         LOGS.forEach(this::purge);
         database.run(tx -> forgetBatches
                 .on(tx)
-                .set("kept", BATCHES_KEPT)
+                .set("kept", batchesKept)
                 .set("limit", BATCHES_MAX)
                 .update());
     }
@@ -83,7 +85,7 @@ final class JobPurger {
         return database.run(tx -> forgetDay
                 .on(tx)
                 .set("log", log)
-                .set("kept", KEPT)
+                .set("kept", kept)
                 .set("after", after)
                 .first(row -> new Step(row.getObject(1, LocalDate.class), row.getString(2))));
     }

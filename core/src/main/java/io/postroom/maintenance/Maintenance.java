@@ -1,16 +1,19 @@
 package io.postroom.maintenance;
 
+import io.postroom.PostroomException;
 import io.postroom.archive.Archive;
 import io.postroom.archive.DayCount;
 import io.postroom.archive.Retention;
 import io.postroom.audit.Audit;
 import io.postroom.deadletter.Redrives;
 import io.postroom.externalcall.ExternalCalls;
+import io.postroom.job.JobRules;
 import io.postroom.postgres.Database;
 import io.postroom.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +32,11 @@ public final class Maintenance implements AutoCloseable {
     private static final Duration INTERVAL = Duration.ofHours(1);
     private static final Duration REDRIVE_INTERVAL = Duration.ofSeconds(1);
     private static final int THREADS = 4;
+
+    /** How long jobs that have ended are kept unless told otherwise, and the least: so long a job may be unique, and a day on top. */
+    public static final Duration JOBS_KEPT_MIN = JobRules.UNIQUE_WITHIN_MAX.plusDays(1);
+
+    public static final Duration JOBS_KEPT_MAX = Retention.AFTER_MAX;
 
     private final PartitionKeeper partitions;
     private final TickThinner ticks;
@@ -54,16 +62,22 @@ public final class Maintenance implements AutoCloseable {
         return made;
     });
 
-    /** Without a retention no day is archived or dropped. */
+    /** Without a retention no day is archived or dropped. {@code jobsKept}: how long jobs that have ended, and attempts that failed, are. */
     public Maintenance(
-            Database database, Redrives redrives, Telemetry telemetry, Archive archive, @Nullable Retention retention) {
+            Database database,
+            Redrives redrives,
+            Telemetry telemetry,
+            Archive archive,
+            @Nullable Retention retention,
+            Duration jobsKept) {
+        requireJobsKept(jobsKept);
         this.redrives = redrives;
         this.partitions = new PartitionKeeper(database);
         this.ticks = new TickThinner(database);
         this.settlements = new SettlementThinner(database);
         this.inbox = new InboxPurger(database);
         this.keys = new KeyPurger(database);
-        this.jobs = new JobPurger(database);
+        this.jobs = new JobPurger(database, jobsKept);
         this.lapsedKeys = new LapsedKeys(database, telemetry);
         this.locks = new LockPurger(database);
         this.externalCalls = new ExternalCalls(database, new Audit(database), telemetry);
@@ -74,6 +88,27 @@ public final class Maintenance implements AutoCloseable {
         Duration dropAfter = retention == null ? null : retention.dropAfter();
         this.archiver = retention == null ? null : new Archiver(archive, schema, retention.archiveAfter());
         this.purger = dropAfter == null ? null : new Purger(archive, schema, dropAfter);
+    }
+
+    private static void requireJobsKept(Duration jobsKept) {
+        jobsKeptProblem(jobsKept).ifPresent(problem -> {
+            throw new PostroomException(
+                    "maintenance.jobs-kept-invalid", "could not set up maintenance: jobs-kept " + problem);
+        });
+    }
+
+    /** What is wrong with how long jobs that have ended are kept; nothing if it will do. */
+    public static Optional<String> jobsKeptProblem(Duration jobsKept) {
+        return jobsKept.compareTo(JOBS_KEPT_MIN) >= 0 && jobsKept.compareTo(JOBS_KEPT_MAX) <= 0
+                ? Optional.empty()
+                : Optional.of("is " + shown(jobsKept) + ", the range is " + JOBS_KEPT_MIN.toDays() + " to "
+                        + JOBS_KEPT_MAX.toDays() + " days; a job may be unique within "
+                        + JobRules.UNIQUE_WITHIN_MAX.toDays()
+                        + " days, and is compared with those that have ended");
+    }
+
+    private static String shown(Duration kept) {
+        return kept.equals(Duration.ofDays(kept.toDays())) ? kept.toDays() + " days" : kept.toString();
     }
 
     /** Begins at once and goes on every hour. */

@@ -158,6 +158,8 @@ public final class Migrations {
             // Another migration may take its time; only a locked table is a reason to give up and let applications
             // pass.
             statement.execute("set local lock_timeout = '10min'");
+            // A process that freezes between two statements would keep what it has locked from everybody.
+            statement.execute("set local idle_in_transaction_session_timeout = '10s'");
             statement.execute(
                     "select pg_advisory_xact_lock(hashtextextended('postroom.migrate " + schema.name() + "', 0))");
             statement.execute(

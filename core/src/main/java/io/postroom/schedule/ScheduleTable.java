@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The schedules: one method per statement, no decisions. Runs in the given transaction, never commits. */
 final class ScheduleTable {
+    /** How long a process that freezes in the middle of a transaction may keep schedules locked. */
+    private static final Duration FROZEN = Duration.ofSeconds(10);
+
     private final Sql put;
     private final Sql list;
     private final Sql findDue;
@@ -96,6 +99,7 @@ final class ScheduleTable {
                 .set("now", now)
                 .set("except", except.toArray(String[]::new))
                 .set("limit", limit)
+                .set("patience", Long.toString(FROZEN.toMillis()))
                 .list(row -> new Due(details(row), Objects.requireNonNull(instant(row, "now"))));
     }
 
@@ -103,6 +107,7 @@ final class ScheduleTable {
         return lock.on(tx)
                 .set("name", name)
                 .set("seen", seen)
+                .set("patience", Long.toString(FROZEN.toMillis()))
                 .first(row -> true)
                 .isPresent();
     }

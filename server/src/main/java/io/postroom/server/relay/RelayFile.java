@@ -91,6 +91,7 @@ public final class RelayFile implements AutoCloseable {
         private long batchBytes = 1_048_576;
         private int connections;
         private boolean maintenance = true;
+        private Duration jobsKept = Maintenance.JOBS_KEPT_MIN;
         private @Nullable Retention retention;
     }
 
@@ -179,6 +180,7 @@ public final class RelayFile implements AutoCloseable {
             relay.bytes("batch-bytes", value -> settings.batchBytes = value);
             relay.integer("connections", value -> settings.connections = connections(value));
             settings.maintenance = !relay.has("maintenance") || relay.bool("maintenance");
+            relay.duration("jobs-kept", value -> settings.jobsKept = jobsKept(value));
             relay.close();
         });
         return settings;
@@ -189,6 +191,13 @@ public final class RelayFile implements AutoCloseable {
             throw new IllegalArgumentException("is " + value + ", the range is " + CONNECTIONS_MIN + " to "
                     + CONNECTIONS_MAX + ": leases, listening, stamping, housekeeping and a lane each take one");
         }
+        return value;
+    }
+
+    private static Duration jobsKept(Duration value) {
+        Maintenance.jobsKeptProblem(value).ifPresent(problem -> {
+            throw new IllegalArgumentException(problem);
+        });
         return value;
     }
 
@@ -307,7 +316,9 @@ public final class RelayFile implements AutoCloseable {
     /** Maintenance of a database, not yet started, with the file's retention. */
     public Maintenance maintenance(Postroom postroom) {
         Retention retention = settings.retention;
-        return retention == null ? postroom.maintenance() : postroom.maintenance(retention);
+        return retention == null
+                ? postroom.maintenance(settings.jobsKept)
+                : postroom.maintenance(retention, settings.jobsKept);
     }
 
     public Duration stopGrace() {

@@ -65,6 +65,7 @@ class RelayFileTest {
                 "relay: {name: {a: 1}}              | relay.name is a block of settings, not a single value",
                 "relay: {lease: 1s, lease: 2s}      | lease is there twice",
                 "relay: {batchSize: 1, batch-size: 2} | relay.batch-size is there twice",
+                "relay: {jobs-kept: 6d}             | relay.jobs-kept: is 6 days, the range is 7 to 36500 days; a job may be unique",
                 "retention: {archive-after: 7}       | retention.archive-after: '7' is not a duration; write a number and a unit",
                 "retention: {archive-after: 23h}     | retention: archive-after is PT23H, the range is 1 to 36500 days",
                 "retention: {drop-after: 6d}         | retention: drop-after is 6 days and archive-after 7 days; only what is archived",
